@@ -34,12 +34,14 @@ const unknown = ids.filter((id) => !all.some((fault) => fault.id === id))
 if (unknown.length > 0) endWith(`no fault for ${unknown.join(', ')}`)
 const chosen = sampled(ids.length === 0 ? all : all.filter(({ id }) => ids.includes(id)))
 
-const copy = join(realpathSync(mkdtempSync(join(tmpdir(), 'tallystick-broken-'))), 'tree')
+const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'tallystick-broken-')))
+const copy = join(temporary, 'tree')
+const compiled = join(temporary, 'compiled')
 let running
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130))
 process.on('exit', () => {
   stop(running)
-  rmSync(join(copy, '..'), { recursive: true, force: true })
+  rmSync(temporary, { recursive: true, force: true })
 })
 makeCopy()
 const failing = new Set(
@@ -135,6 +137,8 @@ async function run(faults) {
     join(root, 'node_modules', 'vitest', 'vitest.mjs'),
     ...['run', ...files, '-t', titles.join('|'), '--maxWorkers=1'],
     ...['--reporter=json', `--outputFile.json=${report}`],
+    // All but the file with the fault is compiled for the first run, and read by the others.
+    ...['--experimental.fsModuleCache', `--experimental.fsModuleCachePath=${compiled}`],
     // One test that fails is enough, and may have taken all of its time.
     ...(faults.length === 1 ? ['--bail=1'] : []),
     ...[`--testTimeout=${TEST_MS_MAX}`, `--hookTimeout=${TEST_MS_MAX}`]

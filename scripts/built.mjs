@@ -18,7 +18,9 @@ export function buildIfStale() {
 }
 
 function newestSource() {
-  const times = ['src', 'machines', 'examples', 'bench'].map((folder) => newest(folder, ['.ts']))
+  const times = ['src', 'machines', 'examples', 'bench'].map((folder) =>
+    newest(folder, ['.ts', '.tsx', '.css'])
+  )
   return Math.max(...times.filter((time) => time !== undefined))
 }
 

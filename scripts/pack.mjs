@@ -15,8 +15,8 @@ const [directory = here] = givenWords(
 )
 const root = resolve(directory)
 const packed = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-/** What the demonstration loads by its path. */
-const loadedByPath = ['dist/examples/01-invoices/tally.config.js']
+/** What the demonstration loads by its path, and the script that the console serves. */
+const loadedByPath = ['dist/examples/01-invoices/tally.config.js', 'dist/src/console/page/app.js']
 
 removeUnused()
 writeFileSync(join(root, 'dist/sbom.cdx.json'), `${JSON.stringify(billOfMaterials(), null, 2)}\n`)

@@ -80,6 +80,8 @@ describe('the packed files', () => {
   it('are compiled files, charts, documents and the bill of materials, and nothing else', () => {
     const expected = [
       /^dist\/(src|machines)\/.+(\.js|\.d\.ts)$/,
+      // The console's page, bundled.
+      /^dist\/src\/console\/page\/(index\.html|app\.css|licences\.txt|fonts\/[\w-]+\.woff2)$/,
       // The demonstration runs the first example.
       /^dist\/examples\/01-invoices\/\w[\w.-]*\.js$/,
       /^examples\/01-invoices\/\w[\w.-]*\.(ts|csv|yaml|md)$/,
@@ -98,7 +100,9 @@ describe('the packed files', () => {
       ...Object.values<{ types?: string; default?: string } | string>(packed.manifest.exports),
       ...Object.values<string>(packed.manifest.bin)
     ].flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)))
-    const reached = new Set(entries.map((target) => target.replace('./', '')))
+    // The script of the page is loaded by the browser.
+    const served = './dist/src/console/page/app.js'
+    const reached = new Set([...entries, served].map((target) => target.replace('./', '')))
     for (const from of code) {
       const loads = [...packed.text(from).matchAll(/\bnew URL\(\s*['"](\.[^'"]+)['"]/g)]
       for (const specifier of [...importsOf(from), ...loads.map(([, path]) => path ?? '')]) {

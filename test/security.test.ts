@@ -11,6 +11,7 @@ import {
   ask,
   type Caller,
   commandLineCaller,
+  consoleCaller,
   documentCaller,
   mcpCaller,
   programCaller,
@@ -109,6 +110,19 @@ const roads: readonly Walked[] = [
     stages,
     open: async (world) => through(await socketCaller(world, AGENT), world)
   },
+  ...(
+    [
+      ['owner', { isReadOnly: false }],
+      ['owner, where it was started with --read-only', { isReadOnly: true }],
+      ['page of another origin', { isReadOnly: false, isStranger: true }]
+    ] as const
+  ).map(
+    ([principal, options]): Walked => ({
+      road: 'console',
+      principal,
+      open: async (world) => through(await consoleCaller(world, project, options), world)
+    })
+  ),
   {
     road: 'MCP, standard streams',
     principal: 'agent',

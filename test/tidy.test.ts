@@ -11,6 +11,7 @@ import {
   folderOrder,
   libraryPlaces,
   limitsToCome,
+  pageFolder,
   rankOf,
   roomOf,
   roomOrder,
@@ -49,7 +50,7 @@ const linesMaxOf = ({ path }: SourceFile) =>
 // Bytes of a format, shown in a comment, and the name of a test: there is no place to break them.
 const unbreakable = /^\s*(\*|\/\/) +\S+$|^\s*it\('[^']+', async \(\) => \{$/
 
-const src = filesBelow('src', ['.ts']).map(readSource)
+const src = filesBelow('src', ['.ts', '.tsx']).map(readSource)
 const machines = filesBelow('machines', ['.ts']).map(readSource)
 const tests = filesBelow('test', ['.ts']).map(readSource)
 const others = ['bench', 'examples', 'scripts']
@@ -188,11 +189,12 @@ describe('libraries', () => {
       ...manifest.optionalDependencies
     }
     const loose = Object.entries(declared).filter(
-      ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version))
+      ([, version]) => !/^(npm:@?[\w./-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version))
     )
     expect.soft(loose).toEqual([])
     const promised = { ...manifest.dependencies, ...manifest.peerDependencies }
     const needed = shipped
+      .filter(({ path }) => !path.startsWith(pageFolder))
       .flatMap((file) => file.imports.map(({ specifier }) => packageOf(specifier)))
       .filter((name) => name !== undefined && !name.startsWith('node:'))
     expect.soft([...new Set(needed)].filter((name) => !(String(name) in promised))).toEqual([])
@@ -322,7 +324,7 @@ function roomProblem(from: string, to: string): string | undefined {
   return listed.includes(to) ? undefined : `reaches past the index of ${there}`
 }
 
-/** Files that something outside the sources loads: package exports, commands, test seam. */
+/** Files that something outside the sources loads: exports, commands, a test seam, the bundler. */
 function entryPoints(): readonly string[] {
   const targets: readonly unknown[] = [
     ...Object.values(manifest.exports).flatMap((target) =>
@@ -333,7 +335,9 @@ function entryPoints(): readonly string[] {
   const sources = targets
     .filter((target) => typeof target === 'string')
     .map((target) => target.replace(/^\.\/(dist\/)?/, '').replace(/\.(d\.ts|js)$/, '.ts'))
-  return [...new Set([...sources, 'src/internal.ts'])].filter((path) => byPath.has(path))
+  return [...new Set([...sources, 'src/internal.ts', `${pageFolder}main.tsx`])].filter((path) =>
+    byPath.has(path)
+  )
 }
 
 function reachableFrom(entries: readonly string[]): ReadonlySet<string> {

@@ -3,8 +3,9 @@ export type { CodeSource, RecordedCode } from './code-source.js'
 export type { Difference } from './difference.js'
 export { type LastReceiptReplay, replayLastReceipt } from './last-receipt.js'
 export { currentProfile } from './profile.js'
-export type { RecordingDifference, RecordingReplay } from './recording-replay.js'
+export type { RecordedCalls, RecordingDifference, RecordingReplay } from './recording-replay.js'
 export {
+  callsInRecording,
   type ReceiptReplay,
   reconstructState,
   recordingIn,

@@ -1,5 +1,5 @@
-import type { JournalEntry } from '../block/index.js'
-import { canonicalize, type Json, type RunId } from '../core/index.js'
+import { type AttemptKey, type Call, type JournalEntry, placeKey } from '../block/index.js'
+import { canonicalize, type Hash, type Json, type RunId } from '../core/index.js'
 import type { HookVerdict, VerifiedReceipt } from '../ledger/index.js'
 import { Auditor } from './auditor.js'
 import type { CodeSource } from './code-source.js'
@@ -52,6 +52,32 @@ export async function replayRecording(
   return { replay: await again.replay(), narrowed: again.state.narrowed(recorded) }
 }
 
+/** Requests of the calls of one attempt, by number, as its code makes them again. */
+export interface RecordedCalls {
+  readonly calls: ReadonlyMap<number, { readonly request: Json; readonly requestHash: Hash }>
+  /** What its code was given; null where the run cannot be done again here. */
+  readonly input: Json
+  readonly notChecked: readonly string[]
+}
+
+/**
+ * Executes one attempt of a recorded run again, as far as its answers lead, and gives what it asks
+ * for. Nothing before it is executed, but the steps of an overlay that it is in.
+ */
+export async function callsInRecording(
+  recorded: RunRecording,
+  code: CodeSource,
+  place: AttemptKey
+): Promise<RecordedCalls> {
+  const end = recorded.entries.findIndex(({ entry }) => {
+    const settled = entryOf(entry)
+    return settled.k === 'settled' && placeKey(settled) === placeKey(place)
+  })
+  const before = end === -1 ? recorded.entries : recorded.entries.slice(0, end)
+  const again = new Again({ ...recorded, entries: before }, code, () => false)
+  return again.calls(place, end === -1 ? undefined : recorded.entries[end])
+}
+
 const EXECUTIONS = 2
 
 class Again {
@@ -63,22 +89,57 @@ class Again {
   #receipts = 0
   #open = 0
 
-  constructor(recorded: RunRecording, code: CodeSource) {
+  constructor(recorded: RunRecording, code: CodeSource, isWanted?: () => boolean) {
     this.#recorded = recorded
     this.state = new RecordingState(recorded)
     const { identity } = recorded
-    this.#auditor = new Auditor({ code, identity, executions: EXECUTIONS })
+    const wanted = isWanted === undefined ? {} : { isWanted }
+    this.#auditor = new Auditor({ code, identity, executions: EXECUTIONS, ...wanted })
+  }
+
+  /** What an attempt asks for that has not settled yet; `end` is the entry in which it did. */
+  async calls(place: AttemptKey, end: RecordedEntry | undefined): Promise<RecordedCalls> {
+    const difference = await this.#folded()
+    this.#elsewhere(end?.elsewhere)
+    const { run } = this.#recorded
+    const open = this.#auditor.openRun(run)
+    const calls = new Map<number, { readonly request: Json; readonly requestHash: Hash }>()
+    if (difference !== undefined || open === undefined) {
+      const why = difference?.found ?? this.#auditor.finish()[0] ?? 'its run has ended'
+      return { calls, input: null, notChecked: [`requests: ${why}`] }
+    }
+    const { replay, below, undo } = open
+    const settled = end === undefined ? undefined : entryOf(end.entry)
+    const provider = settled?.k === 'settled' ? settled.provider : undefined
+    const heard = ({ seq, request, requestHash }: Call) => calls.set(seq, { request, requestHash })
+    const isWanted = ({ ask }: { readonly ask: AttemptKey }) => placeKey(ask) === placeKey(place)
+    const asked = { below, undo, executions: 1, provider, heard, isWanted }
+    for await (const { attempt, again } of replay.open(asked)) {
+      const notChecked =
+        again.kind === 'skipped'
+          ? [`requests: ${again.why}`]
+          : again.kind === 'finding'
+            ? [`requests: the code at hand does otherwise (${again.finding.field})`]
+            : []
+      return { calls, input: JSON.parse(attempt.payloadText) as Json, notChecked }
+    }
+    return { calls, input: null, notChecked: ['requests: its code has not run'] }
+  }
+
+  async #folded(): Promise<RecordingDifference | undefined> {
+    const { entries, state } = this.#recorded
+    const withheld = state.map(textChange).filter(({ text }) => text === undefined)
+    this.#auditor.elsewhere(withheld, this.state)
+    for (const entry of entries) {
+      const difference = await this.#entry(entry)
+      if (difference !== undefined) return difference
+    }
+    return undefined
   }
 
   async replay(): Promise<RecordingReplay> {
-    const { entries, state, missing } = this.#recorded
-    const withheld = state.map(textChange).filter(({ text }) => text === undefined)
-    this.#auditor.elsewhere(withheld, this.state)
-    let difference: RecordingDifference | undefined
-    for (const entry of entries) {
-      difference = await this.#entry(entry)
-      if (difference !== undefined) break
-    }
+    const { missing } = this.#recorded
+    let difference = await this.#folded()
     difference ??= await this.#unsettled()
     for (const key of [...this.state.unknown].sort()) {
       this.#leave(`state ${key} is not in the recording, and the code at hand reads it`)
@@ -88,13 +149,9 @@ class Again {
   }
 
   async #entry(one: RecordedEntry): Promise<RecordingDifference | undefined> {
-    const { entry, elsewhere = [], evidence } = one
+    const { entry, elsewhere, evidence } = one
     const { run: runId } = this.#recorded
-    const changes = elsewhere.map(textChange)
-    if (changes.length > 0) {
-      this.state.change(changes)
-      this.#auditor.elsewhere(changes, this.state)
-    }
+    this.#elsewhere(elsewhere)
     const receipt = this.#verified(one)
     // What an entry runs is known until it is taken.
     const code = codeOf(this.#auditor.openRun(runId)?.replay.blocksOf(entryOf(entry)) ?? [])
@@ -111,6 +168,14 @@ class Again {
       this.state.change(receipt.changes)
     }
     return verdict === undefined ? undefined : differenceAt(entryOf(entry), code, verdict)
+  }
+
+  /** Takes what other work has changed. */
+  #elsewhere(changed: RecordedEntry['elsewhere'] = []): void {
+    const changes = changed.map(textChange)
+    if (changes.length === 0) return
+    this.state.change(changes)
+    this.#auditor.elsewhere(changes, this.state)
   }
 
   /** What a run that has not ended was doing. */

@@ -1,9 +1,10 @@
+import type { AttemptKey } from '../block/index.js'
 import type { Hash, IdentityId } from '../core/index.js'
 import { type Store, type VerifiedReceipt, verifyLedger } from '../ledger/index.js'
 import { Auditor } from './auditor.js'
 import type { CodeSource } from './code-source.js'
 import type { Difference } from './difference.js'
-import type { RecordingReplay } from './recording-replay.js'
+import type { RecordedCalls, RecordingReplay } from './recording-replay.js'
 import type { AuditFailure } from './report.js'
 import type { ParsedRecording, RecordOptions, RunRecording } from './run-recording.js'
 import { hooksOf } from './verify.js'
@@ -127,4 +128,16 @@ export async function replayRecording(
   code: CodeSource
 ): Promise<{ readonly replay: RecordingReplay; readonly narrowed: RunRecording }> {
   return (await import('./recording-replay.js')).replayRecording(recording, code)
+}
+
+/**
+ * What one attempt of a recorded run asked for: its code is executed again, as far as its answers
+ * lead, and nothing before it but the steps of an overlay that it is in.
+ */
+export async function callsInRecording(
+  recording: RunRecording,
+  code: CodeSource,
+  place: AttemptKey
+): Promise<RecordedCalls> {
+  return (await import('./recording-replay.js')).callsInRecording(recording, code, place)
 }

@@ -92,7 +92,8 @@ const moving = /^(state|derived|head)(\.|$)/
 function mayMove({ field, key = '' }: NonNullable<StructuralReport['failure']>): boolean {
   return (
     moving.test(field) ||
-    (field === 'store' && /^[^/]*\/(chain|checkpoint|index|run|state|tile|visits)\//.test(key))
+    (field === 'store' &&
+      /^[^/]*\/(chain|checkpoint|index|run|state|tile|visits|writes)\//.test(key))
   )
 }
 

@@ -6,7 +6,15 @@
 export type { CompileExpressions } from './chart/expressions.js'
 export { emptyRequest } from './chart/parent.js'
 export type { PlanNodeEnd, PlanNodeResult } from './chart/plan-results.js'
-export type { Request, Response, SideEffectClass, WaitAction } from './chart/protocol.js'
+export {
+  type AttemptCommand,
+  type BlockReport,
+  type Request,
+  type Response,
+  ROOT_PATH,
+  type SideEffectClass,
+  type WaitAction
+} from './chart/protocol.js'
 export type { Repair } from './chart/retry-policy.js'
 export type {
   Attribution,
@@ -26,6 +34,7 @@ export {
   type Parsed,
   touchingNothing
 } from './code/block.js'
+export type { Call } from './code/calls.js'
 export type { CompensatingEffect, Compensation, LandedWrite } from './code/compensation.js'
 export {
   type BlockContext,
@@ -70,7 +79,9 @@ export {
   type Diagnostic,
   type DocumentDefinition,
   type DocumentPath,
+  type GraphDefinition,
   isPlanDefinition,
+  type NodeDefinition,
   type PlanDefinition,
   type PlanNodeDefinition,
   Problems,
@@ -106,6 +117,13 @@ export {
   Turns
 } from './pump/host.js'
 export { type InlineOutcome, runInline, type SingleStepRun } from './pump/inline-run.js'
+export type {
+  DoneAtOnce,
+  RunObserver,
+  SentEffect,
+  StepPlace,
+  TakenEntry
+} from './pump/observer.js'
 export { ActorPool } from './pump/run-actors.js'
 export { RunPump } from './pump/run-pump.js'
 export type { RecordedEntry } from './recovery/recovery.js'
@@ -122,12 +140,14 @@ export {
 export { RunReplay, type RunReplayOptions } from './replay/run-replay.js'
 export type { RunCheckpoint } from './run/checkpoint.js'
 export { startedDraft } from './run/drafts.js'
-export type {
-  JournalEntry,
-  OpenWait,
-  Pins,
-  RunFinished,
-  RunStarted
+export {
+  type AttemptKey,
+  type JournalEntry,
+  type OpenWait,
+  type Pins,
+  placeKey,
+  type RunFinished,
+  type RunStarted
 } from './run/entries.js'
 export type { RunEvent } from './run/events.js'
 export type {

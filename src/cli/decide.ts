@@ -24,6 +24,7 @@ export function decide(action: Decision) {
 /**
  * `tally patch RUN NODE PATH=JSON...`: gives a node what it lacks, or changes what it was given
  * after a failure, and lets it try again. Only inputs, ctx, contracts and policy can be changed.
+ * `replace.HASH=PERCENT` sends a transaction in the place of one that is stuck, which pays more.
  */
 export async function patch(
   frame: Frame,
@@ -33,12 +34,12 @@ export async function patch(
   options: AnswerOptions
 ): Promise<ExitCode> {
   const patches = changes.map(patchOf)
+  const value = replacementIn(patches) ?? { patches: patches as unknown as Json }
   const session = await openSession(frame, 'run', { config: options.config })
   const { waits } = await session.client.request('show', { id: runId })
   const isDecision = waits.some((wait) => isOf(node, wait) && wait.actions.includes('patch'))
   const action: AnswerAction = isDecision ? 'patch' : 'resume'
   const isMeant = (wait: Wait) => isOf(node, wait) && wait.actions.includes(action)
-  const value: Json = { patches }
   return answer(frame, session, { ...options, runId, token: undefined, action, value, isMeant })
 }
 
@@ -46,7 +47,25 @@ function isOf(node: string | undefined, { path }: Wait): boolean {
   return node === undefined || nodeName(path) === node || path === node
 }
 
-function patchOf(change: string): Json {
+/** What stands after this is the hash of a transaction. */
+const replacing = 'replace.'
+
+function replacementIn(changes: readonly Change[]): Json | undefined {
+  const [change] = changes
+  if (change?.path.startsWith(replacing) !== true) return undefined
+  if (changes.length > 1) {
+    throw new TallyError('cli.usage', { problem: 'a replacement is a change for itself' })
+  }
+  return { replace: { [change.path.slice(replacing.length)]: change.value } }
+}
+
+interface Change {
+  readonly op: 'set'
+  readonly path: string
+  readonly value: Json
+}
+
+function patchOf(change: string): Change {
   const at = change.indexOf('=')
   if (at < 1) {
     throw new TallyError('cli.usage', { problem: `${change} is not a change PATH=JSON` })

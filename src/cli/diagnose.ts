@@ -1,41 +1,49 @@
 import type { JournalEntry } from '../block/index.js'
-import { isJsonObject, type Json, type JsonObject } from '../core/index.js'
+import {
+  isJsonObject,
+  isTallyError,
+  type Json,
+  type JsonObject,
+  limits,
+  TallyError
+} from '../core/index.js'
 import type { SentTransaction } from '../executor/index.js'
 import type { TransactionCheck } from '../runtime/index.js'
 import type { NodeDiagnostic, NodeTrouble } from '../workflow/index.js'
+import type { ServiceClient } from './frame/client.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { shortValue, statusText } from './frame/render.js'
-import { openSession } from './frame/session.js'
+import { configOf, openSession, type Session } from './frame/session.js'
 import { type Text, text } from './frame/text.js'
 
 /**
  * `tally diagnose RUN`: what a run waits for and what has failed in it, node by node, with what may
- * be done about it (W10). With `--json`, one document for a program or a model. With `--on-chain`
- * the chains are asked whether what the run has as confirmed still stands.
+ * be done about it (W10). With `--json`, one document for a program or a model. Where endpoints are
+ * configured, the chains say what became of what the run has sent; `--offline` asks none.
  */
 export async function diagnose(
   frame: Frame,
   runId: string,
-  options: { readonly onChain?: boolean; readonly sendAgain?: boolean; readonly config?: string }
+  options: {
+    readonly onChain?: boolean
+    readonly offline?: boolean
+    readonly sendAgain?: boolean
+    readonly config?: string
+  }
 ): Promise<ExitCode> {
-  const { onChain = false, sendAgain = false, config } = options
-  const session = await openSession(frame, onChain || sendAgain ? 'run' : 'read', { config })
+  const { onChain = false, offline = false, sendAgain = false, config } = options
+  const isDemanded = onChain || sendAgain
+  if (isDemanded && offline) {
+    throw new TallyError('cli.usage', { problem: 'what is asked of chains is not asked offline' })
+  }
+  const session = await openSession(frame, isDemanded ? 'run' : 'read', { config })
   try {
     const { client } = session
-    const { diagnosticsIn, troublesOf } = await import('../workflow/index.js')
-    const { tellsOfTransactions, transactionsIn } = await import('../executor/index.js')
+    const { troublesOf } = await import('../workflow/index.js')
+    const { transactionsIn } = await import('../executor/index.js')
     const view = await client.request('show', { id: runId })
-    const history: NodeDiagnostic[] = []
-    let definition: Json = null
-    const entries: JournalEntry[] = []
-    for await (const { entry } of client.stream('journal', { id: runId })) {
-      // The journal gives back what the pump has written.
-      if (tellsOfTransactions(entry)) entries.push(entry as unknown as JournalEntry)
-      if (isJsonObject(entry) && entry['k'] === 'run.started')
-        definition = entry['definition'] ?? null
-      history.push(...diagnosticsIn(entry))
-    }
-    const unconfirmed = transactionsIn(entries).unconfirmed
+    const { entries, definition, history } = await journalOf(client, runId)
+    const { unconfirmed, confirmed } = transactionsIn(entries)
     const sent = new Map(unconfirmed.map(({ path, ...one }) => [path, shownTransaction(one)]))
     const open = troublesOf({ ...view, definition, sent })
     // A node that failed while others continued stands in the journal alone.
@@ -44,18 +52,18 @@ export async function diagnose(
       ({ nodeId }, index) =>
         !known.has(nodeId) && history.findLastIndex((one) => one.nodeId === nodeId) === index
     )
-    const isAsked = onChain || sendAgain
-    const checks = isAsked ? await client.request('recheck', { id: runId, sendAgain }) : []
+    const isWorthIt = !offline && unconfirmed.length + confirmed.length > 0
+    const told = isDemanded
+      ? await client.request('recheck', { id: runId, sendAgain })
+      : isWorthIt
+        ? await toldByChains(frame, session, { runId, entries, definition }, config)
+        : undefined
+    const checks = told ?? []
     const { output } = frame
-    const asked = isAsked ? { transactions: checks } : {}
-    output.document('diagnosis', {
-      run: runId,
-      status: view.status,
-      troubles: open,
-      past,
-      ...asked
-    })
-    output.line(text`${output.paint('bold', runId)} ${statusText(output.paint, view.status)}`)
+    const asked = told === undefined ? {} : { transactions: told }
+    const { status } = view
+    output.document('diagnosis', { run: runId, status, troubles: open, past, ...asked })
+    output.line(text`${output.paint('bold', runId)} ${statusText(output.paint, status)}`)
     const isClear = checks.every(({ diagnostic }) => diagnostic === null)
     if (open.length === 0 && past.length === 0 && isClear) {
       output.line(text`  nothing stands in its way`)
@@ -67,11 +75,61 @@ export async function diagnose(
       output.line(text`${output.paint('bold', diagnostic.nodeId)} has failed earlier`)
       for (const line of diagnosticLines(diagnostic)) output.line(line)
     }
-    for (const check of checks)
-      for (const line of checkLines(frame, runId, check)) output.line(line)
-    return isClear ? exitCodes.done : exitCodes.failed
+    for (const line of checks.flatMap((check) => checkLines(frame, runId, check))) output.line(line)
+    // What is unknown, or could not be asked, is no fault of the run unless it was to be found out.
+    const isLost = checks.some(
+      ({ diagnostic, recorded, found }) =>
+        diagnostic !== null && recorded !== null && found !== null
+    )
+    return (isDemanded ? isClear : !isLost) ? exitCodes.done : exitCodes.failed
   } finally {
     await session.close()
+  }
+}
+
+/** What a run's journal has of its definition, its transactions and its failures. */
+async function journalOf(client: ServiceClient, runId: string) {
+  const { diagnosticsIn } = await import('../workflow/index.js')
+  const { tellsOfTransactions } = await import('../executor/index.js')
+  const history: NodeDiagnostic[] = []
+  const entries: JournalEntry[] = []
+  let definition: Json = null
+  for await (const { entry } of client.stream('journal', { id: runId })) {
+    // The journal gives back what the pump has written.
+    if (tellsOfTransactions(entry)) entries.push(entry as unknown as JournalEntry)
+    if (isJsonObject(entry) && entry['k'] === 'run.started')
+      definition = entry['definition'] ?? null
+    history.push(...diagnosticsIn(entry))
+  }
+  return { entries, definition, history }
+}
+
+/**
+ * What chains say of a run's transactions, as far as endpoints are configured and answer in time;
+ * undefined where none are. It needs no key: nothing is signed or written.
+ */
+async function toldByChains(
+  frame: Frame,
+  { client, holder }: Session,
+  run: {
+    readonly runId: string
+    readonly entries: readonly JournalEntry[]
+    readonly definition: Json
+  },
+  given: string | undefined
+): Promise<readonly TransactionCheck[] | undefined> {
+  const withinMs = limits.DIAGNOSE_CHAIN_MS
+  try {
+    if (holder === 'owner') return await client.request('recheck', { id: run.runId, withinMs })
+    const { providers = [] } = await configOf(frame, given)
+    const { chainEffects } = await import('../executor/index.js')
+    if (!providers.some(({ name }) => name === chainEffects.look)) return undefined
+    const { askChainsWith } = await import('../runtime/index.js')
+    return await askChainsWith(providers, run, { withinMs })
+  } catch (error) {
+    if (given !== undefined || !isTallyError(error)) throw error
+    frame.output.log(text`no chain is asked: ${error.message}`)
+    return undefined
   }
 }
 
@@ -127,10 +185,14 @@ function commandsFor(runId: string, trouble: NodeTrouble): readonly Text[] {
   const at = path.startsWith('root/') ? path.slice('root/'.length) : path
   const node = at.includes('/') ? path : at
   const paths = kind === 'missing' ? missingPaths(request) : []
-  return actions.map((action) => {
+  return actions.flatMap((action) => {
     switch (action) {
       case 'patch':
-        return text`  tally patch ${runId} ${node} inputs.NAME=JSON`
+        return (
+          trouble.patches?.map((one) => text`  tally patch ${runId} ${node} ${changeOf(one)}`) ?? [
+            text`  tally resume ${runId} ${token ?? ''} --action patch --value JSON`
+          ]
+        )
       case 'retry':
       case 'skip':
       case 'abort':
@@ -143,6 +205,11 @@ function commandsFor(runId: string, trouble: NodeTrouble): readonly Text[] {
         return text`  tally ${action} ${runId} ${token ?? ''}`
     }
   })
+}
+
+/** A change to fill in; of a replacement, what is enough for most nodes. */
+function changeOf(path: string): string {
+  return path.startsWith('replace.') ? `${path}=25` : `${path}=JSON`
 }
 
 function missingPaths(request: NodeTrouble['request']): readonly string[] {

@@ -3,6 +3,7 @@ import {
   type CompiledDocument,
   type CompositeDefinition,
   compileDocument,
+  type DocumentDefinition,
   drawChart,
   drawGraph,
   drawSource
@@ -10,35 +11,32 @@ import {
 import { type Json, readDocument, TallyError } from '../core/index.js'
 import { loadExpressions } from '../expression/index.js'
 import { refuseInvalid, showProblems } from './frame/document.js'
-import { readDocumentFile } from './frame/document-file.js'
+import { type DocumentFile, readDocumentFile } from './frame/document-file.js'
+import { readInput } from './frame/files.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
-import { isAisText } from './frame/workflow.js'
+import { bundleOf, checkAis, isAisText, type WorkflowOptions } from './frame/workflow.js'
 
 const formats = ['mermaid', 'chart', 'json', 'xstate'] as const
 type Format = (typeof formats)[number]
 
+export interface GraphOptions extends WorkflowOptions {
+  readonly format: string
+}
+
 /**
  * `tally graph FILE`: the graph as Mermaid text, the whole chart (`chart`), its JSON, or source
  * that Stately's editor imports. Needs no configuration: what names lead to is not part of the
- * picture.
+ * picture. A workflow of AIS is drawn as the plan that it becomes, for which it needs its
+ * protocols.
  */
-export async function graph(
-  frame: Frame,
-  file: string,
-  options: { readonly format: string }
-): Promise<ExitCode> {
+export async function graph(frame: Frame, file: string, options: GraphOptions): Promise<ExitCode> {
   const format = formatOf(options.format)
   const { output } = frame
   const read = await readDocumentFile(frame, file)
-  const { document } = read
-  if (await isAisText(document)) {
-    throw new TallyError('cli.usage', { problem: 'a workflow of AIS is drawn by "tally plan"' })
-  }
-  const refused = await refuseInvalid(frame, file, read)
-  const { parseDocument } = await import('../runtime/index.js')
-  const parsed = await parseDocument(readDocument(document))
-  if (refused !== undefined || !parsed.ok) return refused ?? exitCodes.usage
-  const { definition } = parsed
+  const definition = (await isAisText(read.document))
+    ? await workflowIn(frame, file, options)
+    : await documentIn(frame, file, read)
+  if (definition === undefined) return exitCodes.usage
   const result = compileDocument(definition, {
     registry: anyNames,
     expressions: await loadExpressions()
@@ -48,17 +46,46 @@ export async function graph(
     output.document('invalid', { file, problems: result.diagnostics })
     return exitCodes.usage
   }
-  const { config } = result.compiled
-  const drawing =
-    format === 'json' ? JSON.stringify(config, null, 2) : draw(format, result.compiled)
-  const content: Json | typeof config = format === 'json' ? config : drawing
+  const drawing = draw(format, result.compiled)
+  const content: Json = format === 'json' ? (JSON.parse(drawing) as Json) : drawing
   output.document('graph', { file, name: definition.name, format, content })
   output.file(drawing)
   return exitCodes.done
 }
 
-function draw(format: Exclude<Format, 'json'>, compiled: CompiledDocument): string {
+/** What a file defines; undefined when it is invalid, and its problems are shown. */
+async function documentIn(
+  frame: Frame,
+  file: string,
+  read: DocumentFile
+): Promise<DocumentDefinition | undefined> {
+  if ((await refuseInvalid(frame, file, read)) !== undefined) return undefined
+  const { parseDocument } = await import('../runtime/index.js')
+  const parsed = await parseDocument(readDocument(read.document))
+  return parsed.ok ? parsed.definition : undefined
+}
+
+/** The same of a workflow of AIS, with the protocols and packs that it is given. */
+async function workflowIn(
+  frame: Frame,
+  file: string,
+  options: WorkflowOptions
+): Promise<DocumentDefinition | undefined> {
+  const text = await readInput(frame, file)
+  const { read, problems } = await checkAis(frame, file, text, options)
+  const errors = problems.filter(({ reason }) => reason !== 'lint')
+  const { parseWorkflow } = await import('../runtime/index.js')
+  const parsed = await parseWorkflow(readDocument(await bundleOf(read, options)))
+  if (errors.length === 0 && parsed.ok) return parsed.definition
+  const shown = errors.length > 0 || parsed.ok ? errors : parsed.diagnostics
+  showProblems(frame, file, shown)
+  frame.output.document('invalid', { file, problems: shown })
+  return undefined
+}
+
+function draw(format: Format, compiled: CompiledDocument): string {
   if (format === 'mermaid') return drawGraph(compiled)
+  if (format === 'json') return JSON.stringify(compiled.config, null, 2)
   return format === 'chart' ? drawChart(compiled.config) : drawSource(compiled.config)
 }
 

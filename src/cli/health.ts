@@ -1,5 +1,4 @@
-import { isTallyError } from '../core/index.js'
-import type { OpeningCause, OpeningReport } from '../runtime/index.js'
+import type { HealthCheck, OpeningReport } from '../runtime/index.js'
 import type { Frame } from './frame/frame.js'
 import { errorDocument } from './frame/output.js'
 import { givenPassphrase } from './frame/passphrase.js'
@@ -20,60 +19,19 @@ export interface Check {
 export async function checkHealth(
   frame: Frame,
   config: string | undefined
-): Promise<readonly Check[]> {
+): Promise<readonly HealthCheck[]> {
+  const { healthChecks } = await import('../runtime/index.js')
+  const { findingsOf, ledgerHealth, problemOf } = await healthChecks()
   try {
     const session = await openSession(frame, 'read')
-    const { quarantineWarning } = await import('../runtime/index.js')
     const status = await session.client.request('status', {}).finally(() => session.close())
-    const isHeld = session.holder === 'owner'
-    const { mode, receipts, process: pid, quarantined = [] } = status
-    const opening = isHeld ? await asHeld(status) : await inspected(frame, config)
-    const { causes, warnings } = opening
-    const holder = isHeld ? `, held by process ${pid}` : ''
-    const held = quarantined.map(({ run }) => run).join(', ')
-    const marked = held === '' ? '' : `, quarantined: ${held}`
-    const shown = causes.length > 0 && mode !== 'poisoned' ? 'safe' : mode
-    const found = `${shown}, ${receipts} receipts${holder}${marked}`
-    const rest = opening.notChecked.map(notChecked)
-    const ledger = (state: Check['state'], told: string, fix?: string): readonly Check[] => [
-      { name: 'ledger', state, found: told, ...(fix === undefined ? {} : { fix }) },
-      ...rest
-    ]
-    const [first, ...others] = causes
-    if (first !== undefined) {
-      const more = others.map(({ message, fix }) => problem('ledger', message, fix))
-      const worst = ledger('problem', `${found}: ${first.message}`, first.fix)
-      return [...worst.slice(0, 1), ...more, ...rest]
-    }
-    if (mode === 'restoring') {
-      return ledger('warning', found, restoringFix)
-    }
-    if (mode !== 'ready' && mode !== 'committing') {
-      return ledger('problem', found, 'Run "tally verify".')
-    }
-    if (status.isFollower) return ledger('warning', `imported, ${found}`, replicaFix)
-    const [mark] = quarantined
-    if (mark !== undefined) return ledger('warning', found, quarantineWarning(mark))
-    if (warnings.length === 0) return ledger('ok', found)
-    return ledger('warning', [found, ...warnings].join('; '), replayFix)
+    const { process: pid, quarantined = [] } = status
+    const standing = { ...status, quarantined }
+    if (session.holder === 'owner') return ledgerHealth(standing, findingsOf(status), pid)
+    return ledgerHealth(standing, await inspected(frame, config), undefined)
   } catch (error) {
-    return [problemOf('ledger', error)]
+    return [{ ...problemOf('ledger', error), fix: errorDocument(error).fix }]
   }
-}
-
-const restoringFix = 'Once the import has ended, stop the process that holds it, and open it again.'
-const replicaFix = 'It can be read and verified; "tally import --take-over" lets it run here.'
-const replayFix = 'Run "tally verify --replay" with the configuration that has the code.'
-
-/** A service gives all causes that it found when it opened the ledger; one of 0.1.0 the first. */
-async function asHeld(status: {
-  readonly cause: OpeningCause | null
-  readonly causes?: readonly OpeningCause[]
-  readonly warnings: readonly string[]
-}): Promise<OpeningReport> {
-  const { remedied } = await import('../runtime/index.js')
-  const { cause, causes = cause === null ? [] : [cause], warnings } = status
-  return { causes: causes.map(remedied), warnings, notChecked: [] }
 }
 
 async function inspected(frame: Frame, config: string | undefined): Promise<OpeningReport> {
@@ -83,17 +41,8 @@ async function inspected(frame: Frame, config: string | undefined): Promise<Open
   return inspectOpening(directory, { identity, passphrase: givenPassphrase(frame), ...code })
 }
 
-function notChecked(what: string): Check {
-  return { name: 'not checked', state: 'ok', found: what }
-}
-
-function problem(name: string, found: string, fix: string): Check {
-  return { name, state: 'problem', found, fix }
-}
-
-/** What a check that threw found. */
-export function problemOf(name: string, error: unknown): Check {
-  const { message, fix } = errorDocument(error)
-  const state = isTallyError(error, 'ledger.locked') ? 'warning' : 'problem'
-  return { name, state, found: message, fix }
+/** A check as `tally doctor` writes it. */
+export function shownCheck({ name, status, message, fix }: HealthCheck): Check {
+  const state = status === 'failed' ? 'problem' : status
+  return { name, state, found: message, ...(fix === null ? {} : { fix }) }
 }

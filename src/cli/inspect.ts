@@ -1,187 +1,28 @@
-import {
-  canonicalize,
-  isHash,
-  isTallyError,
-  limits,
-  present,
-  type RunId,
-  systemClock,
-  systemRandom,
-  TallyError
-} from '../core/index.js'
-import type { InspectionMessage } from '../inspect/index.js'
-import type { InspectedLedger, InspectedRunsHere, TallyConfig } from '../runtime/index.js'
-import type { ServiceClient } from './frame/client.js'
-import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
-import { onInterrupt } from './frame/interrupt.js'
-import { configOf, openSession, type Session } from './frame/session.js'
-import { text } from './frame/text.js'
+import { TallyError } from '../core/index.js'
+import type { ExitCode, Frame } from './frame/frame.js'
+import type { ConsoleCommandOptions } from './inspect/console.js'
+import type { StatelyOptions } from './inspect/stately.js'
 
-export interface InspectOptions {
-  readonly stately?: boolean
-  readonly payloads?: boolean
-  readonly port?: string
-  readonly config?: string
-}
+export type InspectOptions = { readonly stately?: boolean } & StatelyOptions & ConsoleCommandOptions
 
 /**
- * `tally inspect [RUN] --stately`: shows what runs did, and do, to Stately's inspector, which
- * connects to the address that is printed. Each viewer gets everything from the beginning; of a
- * ledger that a service holds also what comes. The ledger is only read.
+ * `tally inspect [RUN]`: opens the console of this ledger, or with `--stately` shows its runs to
+ * Stately's inspector.
  */
 export async function inspect(
   frame: Frame,
   run: string | undefined,
   options: InspectOptions
 ): Promise<ExitCode> {
-  if (options.stately !== true) {
-    throw new TallyError('cli.usage', { problem: 'say what shows it: --stately' })
-  }
-  const code = await configOf(frame, options.config)
-  const { serveInspection } = await import('../inspect/index.js')
-  const { payloads = false } = options
-  const sessions = new SharedSession(frame)
-  const socket = await serveInspection({
-    port: portOf(options.port),
-    token: Buffer.from(systemRandom.bytes(TOKEN_BYTES)).toString('base64url'),
-    messages: (signal) => messagesOf(frame, { run, code, payloads, signal, sessions }),
-    failed: (error) => frame.output.log(text`${String(error)}`)
-  })
-  const { url } = socket
-  frame.output.document('inspection', { url, run: run ?? null, payloads })
-  frame.output.line(text`${url}`)
-  const interruption = onInterrupt(() => socket.close())
-  await socket.ended
-  interruption.release()
-  return interruption.exitCode ?? exitCodes.done
-}
-
-const TOKEN_BYTES = 24
-
-function portOf(given = '0'): number {
-  const port = Number(given)
-  if (Number.isInteger(port) && port >= 0 && port <= limits.PORT_MAX) return port
-  throw new TallyError('cli.usage', { problem: '--port is a number from 0 to 65535' })
-}
-
-interface Shown {
-  readonly run: string | undefined
-  readonly code: TallyConfig
-  readonly payloads: boolean
-  readonly signal: AbortSignal
-  readonly sessions: SharedSession
-}
-
-/**
- * The ledger, open as long as some viewer is shown runs: two of one process cannot open it at once,
- * and a service must be able to take it when nothing is being read.
- */
-class SharedSession {
-  readonly #frame: Frame
-  #users = 0
-  #session: Promise<Session> | undefined
-
-  constructor(frame: Frame) {
-    this.#frame = frame
-  }
-
-  async use(): Promise<Session> {
-    this.#users += 1
-    try {
-      this.#session ??= openSession(this.#frame, 'read')
-      return await this.#session
-    } catch (error) {
-      await this.release()
-      throw error
-    }
-  }
-
-  async release(): Promise<void> {
-    this.#users -= 1
-    if (this.#users > 0) return
-    const session = this.#session
-    this.#session = undefined
-    await session?.then(
-      (one) => one.close(),
-      () => undefined
-    )
-  }
-}
-
-/**
- * All that was; then what comes, as long as a service holds the ledger. When it lets go, what it
- * did last is read from the disk.
- */
-async function* messagesOf(frame: Frame, shown: Shown): AsyncGenerator<InspectionMessage> {
-  const { signal, sessions } = shown
-  const entries = new Map<RunId, number>()
-  let runs: InspectedRunsHere | undefined
-  let client: ServiceClient | undefined
-  const journal = (id: RunId, from: number) => journalOf(present(client, 'client'), id, from)
-  try {
-    for (;;) {
-      const session = await sessions.use()
-      client = session.client
-      try {
-        runs ??= await runsOf(frame, shown, { client, journal })
-        yield* moved(client, runs, { entries, run: shown.run })
-        if (session.holder === 'us') return
-      } catch (error) {
-        if (!isTallyError(error, 'owner.disconnected')) throw error
-      } finally {
-        await sessions.release()
-      }
-      await pause(limits.INSPECTION_POLL_MS, signal)
-      if (signal.aborted) return
-    }
-  } finally {
-    await runs?.close()
-  }
-}
-
-async function runsOf(
-  frame: Frame,
-  { code, payloads }: Shown,
-  ledger: { readonly client: ServiceClient; readonly journal: InspectedLedger['journal'] }
-): Promise<InspectedRunsHere> {
-  const { client, journal } = ledger
-  const { identity, location } = await client.request('status', {})
-  const { inspectRunsWith } = await import('../runtime/index.js')
-  const lacks = (id: RunId, problem: string) => {
-    frame.output.log(text`${id} is not shown: ${problem}`)
-  }
-  return inspectRunsWith(code, { identity, journal }, { payloads, location, lacks })
-}
-
-/** What runs did that have more entries than were shown. */
-async function* moved(
-  client: ServiceClient,
-  runs: InspectedRunsHere,
-  { entries, run }: { readonly entries: Map<RunId, number>; readonly run: string | undefined }
-): AsyncGenerator<InspectionMessage> {
-  let isThere = run === undefined
-  for await (const { id, entries: count } of client.stream('runs', {})) {
-    isThere ||= id === run
-    if ((run !== undefined && id !== run) || entries.get(id) === count) continue
-    yield* runs.read(id)
-    entries.set(id, count)
-  }
-  if (!isThere) throw new TallyError('run.not_found', { runId: run ?? '' })
-}
-
-async function* journalOf(client: ServiceClient, id: RunId, from: number) {
-  for await (const { entry, receiptHash } of client.stream('journal', { id, from })) {
-    const receipt = isHash(receiptHash) ? { receiptHash } : {}
-    yield { text: canonicalize(entry), value: entry, ...receipt }
-  }
-}
-
-async function pause(durationMs: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const cancel = systemClock.schedule(systemClock.now() + durationMs, resolve)
-    signal.addEventListener('abort', () => {
-      cancel()
-      resolve()
-    })
-  })
+  const { stately = false, payloads = false, open = false, readOnly = false } = options
+  const problem =
+    stately && (open || readOnly)
+      ? '--open and --read-only are of the console, and not of --stately'
+      : !stately && payloads
+        ? '--payloads goes with --stately; the console shows payloads anyway'
+        : undefined
+  if (problem !== undefined) throw new TallyError('cli.usage', { problem })
+  if (stately) return (await import('./inspect/stately.js')).inspectStately(frame, run, options)
+  const { openConsole } = await import('./inspect/console.js')
+  return (await openConsole(frame, run, options)).ended
 }

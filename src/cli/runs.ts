@@ -1,27 +1,34 @@
 import { timeText } from '../core/index.js'
-import type { RunSummary } from '../runtime/index.js'
+import type { RunLine, ShownStatus } from '../runtime/index.js'
+import { countOf } from './frame/count.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { showUnchecked, statusText, table } from './frame/render.js'
-import { withSession } from './frame/session.js'
+import { type Session, withSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
-/** `tally runs`: every run of the ledger. */
-export async function runs(frame: Frame, options: { readonly status?: string }): Promise<ExitCode> {
+export interface RunsOptions {
+  readonly status?: string
+  readonly name?: string
+  readonly limit?: string
+}
+
+/** `tally runs`: the runs of the ledger, newest first. */
+export async function runs(frame: Frame, options: RunsOptions): Promise<ExitCode> {
   const { output } = frame
+  const limit = options.limit === undefined ? undefined : countOf(options.limit, '--limit')
   return withSession(frame, 'read', async ({ client }) => {
-    const found: RunSummary[] = []
-    for await (const one of client.stream('runs', {})) {
-      if (options.status !== undefined && one.status !== options.status) continue
+    const found: RunLine[] = []
+    for await (const one of listed(client, options, limit)) {
       output.document('run', one)
       await output.ready()
       if (!output.isJson) found.push(one)
     }
-    const rows = found.map(({ id, name, status, updatedAt, waits, quarantined, problem }) => [
+    const rows = found.map(({ id, name, status, updatedAt, waits, quarantined, ...line }) => [
       id,
       quarantined ? output.paint('red', 'quarantined') : statusText(output.paint, status),
       name,
       timeText(updatedAt),
-      problem ?? (waits.length === 0 ? '' : `${waits.length} open`)
+      line.problem ?? line.failure ?? (waits.length === 0 ? '' : `${waits.length} open`)
     ])
     for (const line of table(rows)) output.line(line)
     const notChecked = new Set(found.flatMap((one) => one.notChecked))
@@ -29,4 +36,25 @@ export async function runs(frame: Frame, options: { readonly status?: string }):
     if (found.length === 0 && !output.isJson) output.log(text`no runs`)
     return exitCodes.done
   })
+}
+
+/** Page by page, as many as are wanted. */
+async function* listed(
+  client: Session['client'],
+  { status, name }: RunsOptions,
+  limit: number | undefined
+): AsyncGenerator<RunLine> {
+  const filter = {
+    // The service refuses a status that it does not know.
+    ...(status === undefined ? {} : { status: status as ShownStatus }),
+    ...(name === undefined ? {} : { name })
+  }
+  let left = limit ?? Number.POSITIVE_INFINITY
+  for (let cursor: string | null | undefined; cursor !== null && left > 0; ) {
+    const place = cursor === undefined ? {} : { cursor }
+    const page = await client.request('find', { ...filter, ...place })
+    for (const one of page.items.slice(0, left)) yield one
+    left -= page.items.length
+    cursor = page.next
+  }
 }

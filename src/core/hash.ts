@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { Hash } from './brand.js'
 import type { Pieces } from './document/pieces.js'
 import { canonicalize, canonicalizing } from './json/canonicalize.js'
@@ -17,6 +17,11 @@ export function chainJournal(previous: string, text: string): Hash {
 export function sha256(data: string | Uint8Array): Buffer {
   // A third of the time of the 'buffer' encoding.
   return Buffer.from(hash('sha256', data, 'binary'), 'latin1')
+}
+
+/** Whether two texts are the same; the time it takes says nothing of where they differ. */
+export function isSameSecret(one: string, other: string): boolean {
+  return timingSafeEqual(sha256(one), sha256(other))
 }
 
 /** sha256(JCS(value)), the hash of every JSON value in every format. */

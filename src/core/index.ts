@@ -67,7 +67,7 @@ export {
   FileRoot
 } from './files/file-root.js'
 export { type FileReadProblem, readRegularFile } from './files/regular-file.js'
-export { chainJournal, hashingJson, hashJson, sha256, sha256Hex } from './hash.js'
+export { chainJournal, hashingJson, hashJson, isSameSecret, sha256, sha256Hex } from './hash.js'
 export type {
   Appended,
   EvidenceDraft,

@@ -50,6 +50,8 @@ export const TAPE_BODY_LENGTH_MAX = 256
 export const CONFLICT_RERUNS_MAX = 8
 /** Events kept for one slow reader of a run. */
 export const EVENTS_BUFFERED_MAX = 10_000
+/** Spans of telemetry kept until what they are of is durable; what is more is left out. */
+export const SPANS_BUFFERED_MAX = 10_000
 /** UTF-8 bytes of one message for Stately's inspector; longer ones are cut by member. */
 export const INSPECTION_MESSAGE_BYTES_MAX = 262_144
 /** UTF-8 bytes that a viewer of an inspection may send at once; nothing of it is used. */
@@ -58,6 +60,46 @@ export const INSPECTION_REQUEST_BYTES_MAX = 1_024
 export const INSPECTION_VIEWERS_MAX = 16
 /** Between two looks of an inspection at a ledger that a service holds, milliseconds. */
 export const INSPECTION_POLL_MS = 250
+/** How long a ledger that nothing else holds stays open after the last question about it. */
+export const INSPECTION_GRACE_MS = 250
+/** How long it stays open for one question after another, before others have their turn. */
+export const INSPECTION_TURN_MS = 1_000
+/** How long one that looks leaves a ledger to its next holder, after its last one has gone. */
+export const INSPECTION_HANDOVER_MS = 2_000
+/** How long a reading of what has happened waits for more of it. */
+export const INSPECTION_QUIET_MS = 1_000
+/** Time for which the link to a console opens a session, once. */
+export const CONSOLE_LINK_MS = 60_000
+/** Links to one console that are good at once, and sessions; the oldest of them ends. */
+export const CONSOLE_LINKS_MAX = 4
+export const CONSOLE_SESSIONS_MAX = 16
+/** Connections of a console at once, on each of its addresses. */
+export const CONSOLE_CONNECTIONS_MAX = 64
+/** Requests of a console that are under way at once, streams too. */
+export const CONSOLE_REQUESTS_MAX = 64
+/** Bytes of the headers of one request to a console. */
+export const CONSOLE_HEADER_BYTES_MAX = 8 * 1024
+/** Length of the address of one request to a console. */
+export const CONSOLE_ADDRESS_LENGTH_MAX = 2_048
+/** Time within which a request to a console has sent its headers, and all of it. */
+export const CONSOLE_HEADERS_MS = 10_000
+export const CONSOLE_REQUEST_MS = 30_000
+/** Time after which an idle connection to a console is closed. */
+export const CONSOLE_IDLE_MS = 5_000
+/** Time after which a stream ends whose reader takes nothing. */
+export const CONSOLE_STALL_MS = 30_000
+/** Files of the console's page, and bytes of each. */
+export const CONSOLE_FILES_MAX = 256
+export const CONSOLE_FILE_BYTES_MAX = 4 * 1024 * 1024
+/** Files of a project that `tally dev` watches, and how often it looks at them. */
+export const DEV_FILES_MAX = 2_000
+export const DEV_POLL_MS = 300
+/** Time within which a process of `tally dev` has parked its runs and let go of the ledger. */
+export const DEV_CLOSE_MS = 10_000
+/** Events of the feed that wait for one slow reader; with more, it is to ask anew. */
+export const FEED_EVENTS_MAX = 1_024
+/** Time after which a silent feed says that it is there. */
+export const FEED_COMMENT_MS = 15_000
 /** Highest TCP port. */
 export const PORT_MAX = 65_535
 /** Runs in memory at once; parked runs do not count. */
@@ -121,6 +163,26 @@ export const EXPRESSION_EXPONENT_MAX = 10_000
 /** Prepared expressions, parsed documents and other caches that can be thrown away. */
 export const CACHE_ENTRIES_MAX = 1_024
 
+/** Items of one page of a list, by default and at most (decision 0189). */
+export const PAGE_ITEMS_DEFAULT = 50
+export const PAGE_ITEMS_MAX = 200
+/** Runs that the search for one page of them looks at; then the page ends early. */
+export const RUNS_LOOKED_AT_MAX = 50_000
+/** Entries of a run's journal that are read to count its receipts for a list. */
+export const ENTRIES_COUNTED_MAX = 1_024
+
+/** Commits that a reader of the feed may be behind; then it asks anew (decision 0192). */
+export const FEED_COMMITS_BEHIND_MAX = 1_024
+/** What is no history, such as texts of agents, and waits for one reader of the feed. */
+export const FEED_NEWS_MAX = 1_024
+
+/** Runs whose ids only hold what is looked for, in one answer of a search. */
+export const FOUND_SIMILAR_MAX = 10
+
+/** Entries of one run whose pictures are kept, and between two that are kept whole. */
+export const PICTURE_ENTRIES_MAX = 65_536
+export const PICTURE_ENTRIES_BETWEEN = 256
+
 /** Choices of registered versions that are tried for a run whose journal names none (B10). */
 export const PINS_TRIED_MAX = 256
 
@@ -180,6 +242,8 @@ export const BLOB_IN_RECORD_BYTES_MAX = 64 * 1024
 /** Durable state values kept in memory, and their UTF-16 units. */
 export const STATE_CACHE_ENTRIES_MAX = 8_192
 export const STATE_CACHE_LENGTH_MAX = 4 * 1024 * 1024
+/** Keys that were ever written of which one page of a past state looks at no more. */
+export const STATE_KEYS_LOOKED_AT_MAX = 4_096
 /** Receipts, commits, runs or checkpoint bytes after which derived records are written (L1). */
 export const DERIVE_RECEIPTS = 4_096
 export const DERIVE_COMMITS = 1_024
@@ -338,6 +402,8 @@ export const CHAIN_CALLS_AT_ONCE = 8
 /** One answer of an endpoint, and how long it may take. */
 export const RPC_RESPONSE_BYTES_MAX = 16 * 1024 * 1024
 export const RPC_TIMEOUT_MS = 10_000
+/** How long `tally diagnose` asks chains about the transactions of a run. */
+export const DIAGNOSE_CHAIN_MS = 5_000
 /** How long a busy endpoint may ask to be left alone, and how often in one request. */
 export const RPC_PAUSE_MS_MAX = 30_000
 export const RPC_PAUSES_MAX = 3
@@ -349,6 +415,12 @@ export const NONCE_LEASE_MS = 30_000
 export const NONCE_MEMORY_MAX = 10_000
 /** Transactions of one step whose nonce others of ours took; of one attempt, that expired. */
 export const CHAIN_PREPARES_MAX = 8
+/**
+ * Transactions that take the place of one, each more dear than the one before by so many percent.
+ */
+export const CHAIN_REPLACEMENTS_MAX = 8
+export const CHAIN_RAISE_PERCENT_MIN = 10
+export const CHAIN_RAISE_PERCENT_MAX = 1_000
 
 /** Nodes, edges or agents of one flow document. */
 export const FLOW_ENTRIES_MAX = 10_000

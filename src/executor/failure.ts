@@ -8,7 +8,11 @@ import {
 } from '../core/index.js'
 import type { ProgramError, Revert } from './port.js'
 
-/** Every way in which a step on a chain fails, and whether doing it again may help. */
+/**
+ * Every way in which a step on a chain fails, and whether doing it again may help. `hadNoEffect`:
+ * it says of what was sent that it had no effect and cannot have one any more. Not `replaced` and
+ * `nonce_conflict`: what took the nonce may be the same payment, sent faster by a wallet.
+ */
 export const chainFailureCodes = {
   /** The execution cannot be carried out as it is written. */
   invalid_execution: { retryable: false },
@@ -26,15 +30,15 @@ export const chainFailureCodes = {
   rpc_malformed: { retryable: true },
   /** The endpoint refused: the answer has its code and message. */
   rpc_error: { retryable: true },
-  insufficient_funds: { retryable: true },
+  insufficient_funds: { retryable: true, hadNoEffect: true },
   /** It could cost more than it may; nothing was signed. Fees may fall. */
   fee_too_high: { retryable: true },
   /** The contract refuses; found before sending, or after it was included. */
-  reverted: { retryable: false },
+  reverted: { retryable: false, hadNoEffect: true },
   /** The node refuses the transaction, for example for its fee; nothing was sent. */
-  rejected: { retryable: true },
+  rejected: { retryable: true, hadNoEffect: true },
   /** A transaction of ours took its nonce before it was sent; nothing was sent. */
-  nonce_superseded: { retryable: true },
+  nonce_superseded: { retryable: true, hadNoEffect: true },
   /** Another transaction has used its nonce. */
   nonce_conflict: { retryable: false },
   /** It was known to the network, and another with its nonce was included instead. */
@@ -42,14 +46,26 @@ export const chainFailureCodes = {
   /** It was included, its block is gone, and it did not come back in time. */
   reorged_out: { retryable: true },
   /** Its blockhash is too old: it can never be included. */
-  expired: { retryable: true },
+  expired: { retryable: true, hadNoEffect: true },
   /** It may still be included: ask by its hash. */
   timed_out: { retryable: true },
   /** The person with the wallet refused. */
   denied: { retryable: false },
   /** The wallet has sent something else than what it was asked to. */
   wallet_mismatch: { retryable: false }
-} as const satisfies Readonly<Record<string, { readonly retryable: boolean }>>
+} as const satisfies Readonly<Record<string, FailureKind>>
+
+interface FailureKind {
+  readonly retryable: boolean
+  readonly hadNoEffect?: true
+}
+
+/** Whether a code says of what was sent that it had no effect and cannot have one any more. */
+export function hadNoEffect(code: string): boolean {
+  if (!Object.hasOwn(chainFailureCodes, code)) return false
+  const kind: FailureKind = chainFailureCodes[code as ChainFailureCode]
+  return kind.hadNoEffect === true
+}
 
 export type ChainFailureCode = keyof typeof chainFailureCodes
 

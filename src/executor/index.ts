@@ -22,6 +22,7 @@ export {
   chainFailure,
   chainFailureCodes,
   chainFailureOf,
+  hadNoEffect,
   type RpcExchange
 } from './failure.js'
 export { type Claim, type NonceChain, NonceOwner } from './nonces/owner.js'
@@ -42,6 +43,7 @@ export type {
   ReadyRequest,
   ReadyState,
   ReorgedTransaction,
+  ReplacedTransaction,
   Revert,
   SignedTransaction,
   Simulation,
@@ -80,4 +82,5 @@ export {
   simulateTransaction
 } from './steps/effects.js'
 export { ChainStepFailure, type TransactionOutcome } from './steps/outcome.js'
+export type { Replacing } from './steps/replace.js'
 export { type SendOptions, sendTransaction } from './steps/send.js'

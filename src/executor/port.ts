@@ -84,6 +84,18 @@ export interface WriteRequest extends AccountRequest {
   readonly attempt?: number
   /** The most that it may cost, in atomic units of the native asset; `evm_*` writes only. */
   readonly maxFee?: string
+  /** What it takes the place of; only where an executor has said what that can cost. */
+  readonly replaces?: ReplacedTransaction
+}
+
+/**
+ * A transaction that was sent and is not included. The one in its place has its account and nonce,
+ * so that at most one of them takes effect; executors that cannot do that refuse.
+ */
+export interface ReplacedTransaction {
+  readonly transaction: SignedTransaction
+  /** What is paid more for each unit, at least. */
+  readonly raisePercent: number
 }
 
 export type Prepared =
@@ -136,6 +148,10 @@ export interface SignedTransaction {
   readonly executionType?: string
   /** What else its executor needs to tell whether it can still be included. */
   readonly lifetime?: JsonObject
+  /** The most that it can cost, in atomic units of the native asset. */
+  readonly fee?: string
+  /** Hash of the transaction that it takes the place of. */
+  readonly replaces?: string
 }
 
 /** For a wallet outside: it signs, sends, and gives the hash back. */
@@ -145,6 +161,8 @@ export interface UnsignedTransaction {
   readonly from: string | null
   /** As wallets take it (EVM: `to`, `data`, `value`, `gas`, hex quantities). */
   readonly payload: JsonObject
+  /** The most that it may cost, in atomic units of the native asset: the wallet sets the fees. */
+  readonly maxFee?: string
 }
 
 export interface Broadcast {
@@ -164,6 +182,8 @@ export interface LookRequest {
   readonly execution: Execution
   /** What a wallet outside was asked to send; null for a transaction that was prepared here. */
   readonly expected: JsonObject | null
+  /** Hashes of all that were sent with its nonce, where there are others. */
+  readonly among?: readonly string[]
   /** Type by which its executor is found, where `execution` does not name it. */
   readonly executionType?: string
 }

@@ -105,12 +105,26 @@ export function transactionsIn(entries: readonly JournalEntry[]): {
       noteLook(execution, entry.body)
     }
   }
-  const unconfirmed = [...executions].flatMap(([place, { sent, seen, signed, chain, from }]) => {
-    if (sent === undefined || seen.has(sent)) return []
+  const unconfirmed = [...executions].flatMap(([place, execution]) => {
+    const { seen, signed, chain, from } = execution
+    const hashes = openIn(execution)
+    if (hashes.some((hash) => seen.has(hash))) return []
     const path = place.slice(place.indexOf(' ') + 1)
-    return [{ path, chain, from, hash: sent, transaction: signed.get(sent) ?? null }]
+    return hashes.map((hash) => {
+      return { path, chain, from, hash, transaction: signed.get(hash) ?? null }
+    })
   })
   return { confirmed, unconfirmed }
+}
+
+/** What was sent last and those in whose place it was sent, the oldest first. */
+function openIn({ sent, signed }: NodeExecution): readonly string[] {
+  const hashes = new Set<string>()
+  for (let hash = sent; hash !== undefined && !hashes.has(hash); ) {
+    hashes.add(hash)
+    hash = signed.get(hash)?.replaces
+  }
+  return [...hashes].reverse()
 }
 
 function withPrepared(execution: NodeExecution | undefined, body: Json): NodeExecution {

@@ -12,6 +12,7 @@ export type {
 } from './item.js'
 export type {
   CreateLedgerOptions,
+  DurableCommit,
   JournalEntry,
   Ledger,
   LedgerState,
@@ -43,8 +44,21 @@ export {
   type OwnerRequest,
   type OwnerSocket,
   type ReadableStore,
-  runtimeDirectoryProblems
+  type RemoteError,
+  runtimeDirectoryProblems,
+  toRemote
 } from './owner/index.js'
+export type {
+  CommitLine,
+  LoggedLine,
+  PastChange,
+  PastCommit,
+  PastInclusion,
+  PastLedger,
+  PastProof,
+  PastValue,
+  PastValues
+} from './past/past-types.js'
 export {
   markIn,
   markOf,

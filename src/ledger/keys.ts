@@ -7,11 +7,14 @@ import type { KeyRange } from './stores/port.js'
  *
  * Source: `head`, `commit/<seq>`, `state/<key>`, `blob/<hash>`.
  * Derived: `derived`, `index/<run>/<page>`, `chain/<block>`, `run/<id>`, `visits/<id>/<block>`,
- * `page/<page>`, `tile/<name>`, `checkpoint/<id>`.
+ * `page/<page>`, `tile/<name>`, `checkpoint/<id>`; `writes`, `writes/key/<key>` and
+ * `writes/at/<key>NUL<receipt>`, which are made when they are asked for.
  */
 export class StoreKeys {
   readonly head: string
   readonly derived: string
+  /** How far the index of writes by key goes. */
+  readonly writes: string
   readonly #prefix: string
   readonly #state: string
   readonly #commit: string
@@ -20,6 +23,7 @@ export class StoreKeys {
     this.#prefix = `${identity}/`
     this.head = `${identity}/head`
     this.derived = `${identity}/derived`
+    this.writes = `${identity}/writes`
     this.#state = `${identity}/state/`
     this.#commit = `${identity}/commit/`
   }
@@ -98,6 +102,40 @@ export class StoreKeys {
     return Number.parseInt(key.slice(this.#prefix.length + 'page/'.length), 16)
   }
 
+  /** The last write of a key of the state. */
+  writtenKey(key: string): string {
+    return `${this.writes}/key/${key}`
+  }
+
+  /** Keys that were ever written and begin with `prefix`: those after the key `after`. */
+  written(prefix: string, after?: string): KeyRange {
+    const range = prefixRange(this.writtenKey(prefix))
+    // State keys hold no NUL: this is what follows a key first.
+    return after === undefined ? range : { ...range, gte: `${this.writtenKey(after)}\0` }
+  }
+
+  keyWritten(storeKey: string): string {
+    return storeKey.slice(this.writtenKey('').length)
+  }
+
+  /** The write of a key by the receipt at this place in the chain. */
+  write(key: string, index: number): string {
+    return `${this.writes}/at/${key}\0${fixedWidth(index)}`
+  }
+
+  /** Writes of a key by the receipts after this one. */
+  writesAfter(key: string, index: number): KeyRange {
+    return { gte: this.write(key, index + 1), lt: `${this.writes}/at/${key}\u0001` }
+  }
+
+  writeIndex(storeKey: string): number {
+    return Number.parseInt(storeKey.slice(storeKey.lastIndexOf('\0') + 1), 16)
+  }
+
+  allWrites(): KeyRange {
+    return prefixRange(this.writes)
+  }
+
   tile(name: string): string {
     return `${this.#prefix}tile/${name}`
   }
@@ -112,11 +150,12 @@ export class StoreKeys {
 
   /** Records that opening derives again; checkpoints, which runs write, are not among them. */
   derivedRanges(): readonly KeyRange[] {
-    return [...this.digestedRanges(), this.statePages()]
+    return [...this.digestedRanges(), this.statePages(), this.allWrites()]
   }
 
   /**
-   * Those of them that the digest of the watermark covers; state pages have a root of their own.
+   * Those of them that the digest of the watermark covers; state pages have a root of their own,
+   * and writes by key name each other.
    */
   digestedRanges(): readonly KeyRange[] {
     const kinds = ['index', 'chain', 'run', 'visits', 'tile']

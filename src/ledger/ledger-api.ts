@@ -3,6 +3,7 @@ import type { Signer } from '../identity/index.js'
 import type { Appended, JournalItem, Position } from './item.js'
 import type { ReadHash } from './log/index.js'
 import type { LedgerMode } from './mode.js'
+import type { PastLedger } from './past/past-types.js'
 import type { Evidence, Receipt, WriteSet } from './receipt/receipt.js'
 import type { Restoring } from './restoring.js'
 import type { Store } from './stores/port.js'
@@ -99,6 +100,27 @@ export interface JournalEntry {
   readonly evidence?: string
 }
 
+/** What a commit has brought. */
+export interface DurableCommit {
+  readonly seq: number
+  /** In the order in which they were appended. */
+  readonly items: readonly { readonly runId: RunId; readonly entries: readonly string[] }[]
+  readonly written?: CommitWritten
+}
+
+/** How a commit was written by this process. */
+export interface CommitWritten {
+  /** Everything up to here is durable. */
+  readonly position: Position
+  /** Receipts in it, and the bytes of its record. */
+  readonly units: number
+  readonly bytes: number
+  /** Receipts of the chain, those of this commit included. */
+  readonly receipts: number
+  /** From its signing to its sync. */
+  readonly durationMs: number
+}
+
 /** A journal that holds entries which this ledger has not written. */
 export interface ForgedJournal {
   readonly runId: RunId
@@ -173,6 +195,8 @@ export interface Ledger {
    * of it. Signed hashes cover the journals of runs that have ended.
    */
   forgedJournal(): Promise<ForgedJournal | undefined>
+  /** What it was, by commit and by receipt. Costs nothing before it is asked for. */
+  past(): Promise<PastLedger>
   /** Durable state entries by key: key and canonical JSON. */
   stateEntries(): AsyncIterable<readonly [key: string, text: string]>
   /** Keeps a checkpoint once `position` is durable; the newest of a run wins. Null removes it. */
@@ -206,6 +230,11 @@ export interface Ledger {
   leaveSafeMode(report: { readonly ok: boolean }): void
   /** For the import that puts a snapshot in its place. */
   readonly restoring: Restoring
+  /**
+   * Calls `listener` after each commit, once it is durable and its records are found; the returned
+   * function stops it. What it throws would poison the ledger: it only takes note.
+   */
+  onCommit(listener: (commit: DurableCommit) => void): () => void
   /** Calls `listener` on each change of mode; the returned function stops it. */
   onMode(listener: (state: LedgerState) => void): () => void
   /**

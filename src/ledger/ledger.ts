@@ -1,5 +1,4 @@
 import {
-  canonicalize,
   type Hash,
   type IdentityId,
   limits,
@@ -9,7 +8,7 @@ import {
   TallyError,
   type UnitId
 } from '../core/index.js'
-import { makeRotationProof, publicKeyBytes, type Signer } from '../identity/index.js'
+import { publicKeyBytes, type Signer } from '../identity/index.js'
 import { Appender } from './chain/appender.js'
 import { type ChainHead, headRootOf } from './chain/chain-head.js'
 import { CommitQueue } from './commit/queue.js'
@@ -21,7 +20,6 @@ import type { Derived } from './derived/derived.js'
 import { addEntries, newDelta, runChangesOf } from './derived/run-records.js'
 import { unwrapText } from './envelope.js'
 import type { Appended, JournalItem, Position } from './item.js'
-import type { StoreKeys } from './keys.js'
 import type {
   JournalEntry,
   Ledger,
@@ -31,31 +29,14 @@ import type {
   SavedCheckpoint,
   StoredReceipt
 } from './ledger-api.js'
-import { type LogFrontier, noteOrigin, type ReadHash, signLogNote } from './log/index.js'
+import type { LedgerParts } from './ledger-parts.js'
+import { noteOrigin, type ReadHash, signLogNote } from './log/index.js'
 import { type Cause, causeOf, type LedgerMode, LedgerModes, takesWork } from './mode.js'
+import type { PastLedger } from './past/past-types.js'
 import { Reader } from './read/reader.js'
 import { BlobSalts, saltedBlob } from './receipt/blob.js'
-import type { Head } from './record/head.js'
 import { Restoring } from './restoring.js'
-import type { Store } from './stores/port.js'
 import { VerificationKey } from './verify/key.js'
-
-/** Everything that opening found out. */
-export interface LedgerParts {
-  readonly store: Store
-  readonly keys: StoreKeys
-  readonly identity: IdentityId
-  readonly signer: Signer
-  readonly blobKey: Uint8Array | undefined
-  readonly head: Head
-  readonly headBytes: Uint8Array
-  readonly frontier: LogFrontier
-  readonly chainHead: ChainHead
-  readonly derived: Derived
-  readonly readOnly: boolean
-  /** Why the ledger is in safe mode. */
-  readonly unsafe?: Cause
-}
 
 /**
  * One identity's ledger.
@@ -74,10 +55,8 @@ export class OpenLedger implements Ledger {
   readonly hasKey: boolean
   readonly verificationKey: VerificationKey | undefined
   readonly restoring: Restoring
-  readonly #store: Store
-  readonly #keys: StoreKeys
+  readonly #opened: Pick<LedgerParts, 'store' | 'keys' | 'identity' | 'blobKey' | 'readOnly'>
   readonly #modes = new LedgerModes()
-  readonly #readOnly: boolean
   readonly #openedWhole: boolean
   readonly #salts: BlobSalts
   readonly #appender: Appender
@@ -88,6 +67,7 @@ export class OpenLedger implements Ledger {
   readonly #derived: Derived
   readonly #reader: Reader
   readonly #queuedUnits = new Set<UnitId>()
+  #past: Promise<PastLedger> | undefined
   /** Execution chain head of the last durable commit: what notes speak about. */
   #durableHead: ChainHead
   #durablePosition: Position = 0
@@ -97,9 +77,8 @@ export class OpenLedger implements Ledger {
     this.identity = identity
     this.hasKey = parts.blobKey !== undefined
     this.verificationKey = parts.blobKey && new VerificationKey(parts.blobKey)
-    this.#store = store
-    this.#keys = keys
-    this.#readOnly = parts.readOnly
+    const { blobKey, readOnly } = parts
+    this.#opened = { store, keys, identity, blobKey, readOnly }
     this.#salts = new BlobSalts(parts.blobKey ?? new Uint8Array(32))
     this.#signing = new SigningQueue(signer)
     const signing = this.#signing
@@ -116,9 +95,9 @@ export class OpenLedger implements Ledger {
       onFail: (error) => this.#poison(error)
     })
     this.restoring = new Restoring(this.#modes, this.#queue)
-    const isWhole = parts.unsafe === undefined
+    this.#openedWhole = parts.unsafe === undefined
     const tree = () => this.#appender.chainHead.tree
-    this.#state = new CurrentState(store, keys, isWhole ? tree : undefined)
+    this.#state = new CurrentState(store, keys, this.#openedWhole ? tree : undefined)
     this.#appender = new Appender({
       identity,
       chainHead: parts.chainHead,
@@ -134,7 +113,6 @@ export class OpenLedger implements Ledger {
       commits: () => this.#writer.head.seq
     })
     this.#durableHead = parts.chainHead
-    this.#openedWhole = isWhole
     if (parts.unsafe !== undefined) this.enterSafeMode(parts.unsafe)
   }
 
@@ -184,9 +162,7 @@ export class OpenLedger implements Ledger {
   }
 
   async receipt(which: Hash | number): Promise<StoredReceipt | undefined> {
-    return typeof which === 'number'
-      ? this.#reader.receiptAt(which)
-      : this.#reader.receiptByHash(which)
+    return this.#reader.receipt(which)
   }
 
   async unit(unitId: UnitId): Promise<StoredReceipt | undefined> {
@@ -234,9 +210,24 @@ export class OpenLedger implements Ledger {
     return this.#reader.forgedJournal((hash) => this.authenticate(hash))
   }
 
+  past(): Promise<PastLedger> {
+    this.#past ??= import('./past/past-ledger.js').then(({ openPast }) =>
+      openPast({
+        ...this.#opened,
+        reader: this.#reader,
+        logHashes: () => this.logHashes(),
+        durable: () => ({ head: this.#writer.head, chainHead: this.#durableHead }),
+        canWrite: !this.#opened.readOnly && takesWork(this.mode),
+        behind: (write) => this.#behind(write)
+      })
+    )
+    return this.#past
+  }
+
   async *stateEntries(): AsyncGenerator<readonly [key: string, text: string]> {
-    for await (const [key, value] of this.#store.entries(this.#keys.states(''))) {
-      yield [this.#keys.stateKey(key), unwrapText(key, value)]
+    const { store, keys } = this.#opened
+    for await (const [key, value] of store.entries(keys.states(''))) {
+      yield [keys.stateKey(key), unwrapText(key, value)]
     }
   }
 
@@ -269,17 +260,12 @@ export class OpenLedger implements Ledger {
     readonly signer: Signer
     readonly item: (payloadText: string) => JournalItem
   }): Promise<Appended> {
-    const { signer, item } = options
-    for (;;) {
-      const previousReceiptHash = this.head()
-      const place = { identity: this.identity, previousReceiptHash }
-      const rotation = await makeRotationProof(place, signer)
-      // The proof names the head; another receipt may have come while it was signed.
-      if (this.head() !== previousReceiptHash) continue
-      const appended = this.#append(item(canonicalize(rotation)), signer.publicKey)
-      if (appended.ok) this.#signing.use(signer)
-      return appended
-    }
+    const { rotateKey } = await import('./chain/rotating.js')
+    const { identity } = this
+    const append = this.#append.bind(this)
+    const appended = await rotateKey({ ...options, identity, head: () => this.head(), append })
+    if (appended.ok) this.#signing.use(options.signer)
+    return appended
   }
 
   async logHashes(): Promise<{ readonly size: number; readonly readHash: ReadHash }> {
@@ -303,6 +289,10 @@ export class OpenLedger implements Ledger {
     return this.#modes.onMode(() => listener(this.state()))
   }
 
+  onCommit(...[listener]: Parameters<Ledger['onCommit']>): () => void {
+    return this.#derived.onAbsorbed(listener)
+  }
+
   enterSafeMode(cause: Cause): void {
     this.#modes.send({ type: 'ledger.unsafe', cause })
   }
@@ -317,10 +307,9 @@ export class OpenLedger implements Ledger {
   }
 
   async close(): Promise<void> {
-    const { mode } = this.#modes
-    if (mode === 'closed') return
+    if (this.mode === 'closed') return
     try {
-      if (takesWork(mode)) {
+      if (takesWork(this.mode)) {
         await this.#queue.durable(this.#queue.lastPosition)
         await this.#writeDerived({ pages: true })
       }
@@ -333,7 +322,7 @@ export class OpenLedger implements Ledger {
 
   #append(item: JournalItem, newKey: PublicKey | undefined): Appended {
     this.#modes.check()
-    if (this.#readOnly) throw new TallyError('ledger.read_only', {})
+    if (this.#opened.readOnly) throw new TallyError('ledger.read_only', {})
     const { unit, rests = unit } = item
     if (rests !== undefined) {
       const conflict = this.#guardRead(() => this.#state.conflict(rests.reads, rests.lists))
@@ -354,7 +343,7 @@ export class OpenLedger implements Ledger {
   }
 
   async #write(items: readonly QueuedItem[], last: Position): Promise<void> {
-    const commit = await this.#writer.write(items)
+    const commit = await this.#writer.write(items, last)
     this.#durablePosition = last
     for (const { changes, receipt, chainHead } of items) {
       for (const [key] of changes) this.#state.durable(key, last)
@@ -367,15 +356,20 @@ export class OpenLedger implements Ledger {
   }
 
   #derive(): void {
-    if (this.#readOnly || !this.#derived.due()) return
+    if (this.#opened.readOnly || !this.#derived.due()) return
     // A failure poisons the ledger; the next append throws it.
     this.#writeDerived({ pages: false }).catch(() => undefined)
   }
 
   async #writeDerived({ pages }: { readonly pages: boolean }): Promise<void> {
-    if (this.#readOnly) return
+    if (this.#opened.readOnly) return
+    await this.#behind(() => this.#derived.write({ durable: this.#durablePosition, pages }))
+  }
+
+  /** Writes what is not a commit; a failure of it poisons the ledger too (L3). */
+  async #behind(write: () => Promise<unknown>): Promise<void> {
     try {
-      await this.#derived.write({ durable: this.#durablePosition, pages })
+      await write()
     } catch (error) {
       const poisoned = this.#poison(error)
       this.#queue.fail(poisoned)

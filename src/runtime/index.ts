@@ -9,7 +9,7 @@ export { Compilations } from './code/prepared-documents.js'
 export type { Registrations } from './code/registrations.js'
 export { createRuntime, type RuntimeOnOptions, runtimeOn } from './create.js'
 export type { DocumentRoom } from './document/document-rooms.js'
-export { parseDocument } from './document/parse-document.js'
+export { parseDocument, parseWorkflow } from './document/parse-document.js'
 export type { PlannedText, ResolvedText, ResolveOptions } from './intent/conversation.js'
 export type { IntentRequest } from './intent/intents.js'
 export {
@@ -20,9 +20,9 @@ export {
 export { type InspectedRunsHere, inspectRunsWith } from './location/inspect-runs.js'
 export { type LocationRepair, repairLocation } from './location/location-repair.js'
 export {
+  askChainsWith,
   type CodeAtHand,
   checkUpgradeWith,
-  type LedgerReader,
   openReader,
   type RecordOptions,
   recordRunAt,
@@ -32,6 +32,7 @@ export {
   replayRecordingWith,
   verifyLocation
 } from './location/reader.js'
+export type { LedgerReader } from './location/reading-service.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
 export {
   consentFlags,
@@ -40,6 +41,36 @@ export {
   remedied
 } from './opening/opening-remedies.js'
 export { inspectPackages, type StoredPackages } from './opening/package-bytes.js'
+export { healthChecks, type Queries } from './queries/queries.js'
+export type {
+  ActorAt,
+  BlockMark,
+  Call,
+  Calls,
+  ChartAt,
+  DocumentGraph,
+  EventPlace,
+  FeedEvent,
+  Found,
+  GrantLine,
+  GraphEdge,
+  GraphNode,
+  HealthCheck,
+  LogLine,
+  Page,
+  PageParams,
+  QueryRequests,
+  QueryStreams,
+  RunChart,
+  RunFilter,
+  RunLine,
+  ShownStatus,
+  StateChange,
+  StateLine,
+  StateProof,
+  VerificationProgress,
+  WaitLine
+} from './queries/query-types.js'
 export type { DeliveredEvent } from './run/channel.js'
 export type { Answer, RunHandle, RunResult } from './run/handle.js'
 export { commandIn, type GivenCommand } from './run/messages.js'

@@ -1,4 +1,5 @@
 import { systemClock, systemRandom } from '../core/index.js'
+import { KERNEL_VERSION } from '../intent/index.js'
 import { Registry } from './code/registry.js'
 import { openForRuntime } from './open.js'
 import { entriesWith } from './run/earlier-answers.js'
@@ -10,6 +11,7 @@ import { noteSessions } from './session-notes.js'
 export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
+  const telemetry = await options.telemetry?.open({ version: KERNEL_VERSION })
   const registry = await Registry.open(options)
   const opened = await openForRuntime(options, { random })
   const own = opened.realPath === undefined ? [] : [opened.realPath]
@@ -19,6 +21,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     clock,
     random,
     durability: options.durability ?? 'output',
+    ...(telemetry === undefined ? {} : { telemetry }),
     ...(options.network === undefined ? {} : { network: options.network }),
     ...(options.mode === undefined ? {} : { mode: options.mode }),
     ...(options.onQuarantine === undefined ? {} : { onQuarantine: options.onQuarantine })

@@ -1,20 +1,27 @@
-import { ActorPool, type PumpHost, Turns, UnitGate } from '../block/index.js'
+import { ActorPool, Turns, UnitGate } from '../block/index.js'
 import type { Json } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { Registry } from './code/registry.js'
 import { PrincipalGate } from './gate/principal-gate.js'
+import type { RunsHost } from './run/run-terms.js'
 import type { WiredOptions } from './runtime-api.js'
 
 /** What every run of a ledger is handed. */
+
 export function hostOf(
   ledger: Ledger,
   registry: Registry,
-  options: Pick<WiredOptions, 'clock' | 'durability'> & {
+  options: Pick<WiredOptions, 'clock' | 'durability' | 'telemetry'> & {
     readonly profile: Json
     readonly outside: WiredOptions['outside'] | undefined
   }
-): Omit<PumpHost, 'emit'> {
-  const { clock, durability, profile, outside } = options
+): RunsHost {
+  const { clock, durability, profile, outside, telemetry } = options
+  if (telemetry !== undefined) {
+    ledger.onCommit(({ written }) => {
+      if (written !== undefined) telemetry.committed({ ...written, at: clock.now() })
+    })
+  }
   return {
     journal: ledger,
     clock,
@@ -25,6 +32,7 @@ export function hostOf(
     identity: ledger.identity,
     profile,
     durability,
+    telemetry,
     ...(outside === undefined ? {} : { outside }),
     block: (name) => registry.bound(name),
     provider: (name) => registry.provider(name),

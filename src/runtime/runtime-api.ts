@@ -12,6 +12,7 @@ import type {
   RunRecord,
   StoredReceipt
 } from '../ledger/index.js'
+import type { RunningTelemetry, Telemetry } from '../telemetry/index.js'
 import type { InspectionOptions } from './audit/inspecting.js'
 import type { RecheckOptions, TransactionCheck } from './audit/reconfirm.js'
 import type { RunReadiness } from './audit/upgrade-check.js'
@@ -20,6 +21,7 @@ import type { Registrations } from './code/registrations.js'
 import type { PlannedText, ResolvedText, ResolveOptions } from './intent/conversation.js'
 import type { IntentRequest } from './intent/intents.js'
 import type { OpenOptions } from './open.js'
+import type { Queries } from './queries/queries.js'
 import type { DeliveredEvent } from './run/channel.js'
 import type { RunHandle } from './run/handle.js'
 import type { OnQuarantine } from './run/quarantine.js'
@@ -69,6 +71,11 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
   readonly onQuarantine?: OnQuarantine
   /** Sees what every run does, as by {@link Runtime.inspect}, runs that are resumed too. */
   readonly inspect?: Inspector
+  /**
+   * Gives spans and metrics of everything that is done here: `openTelemetry()` of
+   * `tallystick/telemetry`. Rejects with `telemetry.missing_library`.
+   */
+  readonly telemetry?: Telemetry
   readonly clock?: Clock
   readonly random?: Random
 }
@@ -126,6 +133,14 @@ export interface Runtime extends AsyncDisposable {
   /** The record of a run, as far as it is durable. */
   run(id: string): RunRecord | undefined
   journal(id: string): AsyncIterable<JournalEntry>
+  /**
+   * Lists page by page, newest first, and what stands behind one of their lines: what the local
+   * console shows. Secrets of this process are taken out.
+   *
+   * @example
+   * const { items, next } = await tally.queries.find({ status: 'waiting', limit: 20 })
+   */
+  readonly queries: Queries
   /**
    * Shows an observer of XState, such as `inspect` of `@statelyai/inspect`, every run that begins
    * or is resumed from now on: actors, events and snapshots of its charts from its first entry,
@@ -201,6 +216,7 @@ export interface WiredOptions {
   readonly sandbox?: Sandbox
   /** Stands in for everything outside, in tests: no provider and no `perform` is called. */
   readonly outside?: NonNullable<PumpHost['outside']>
+  readonly telemetry?: RunningTelemetry | undefined
   /** Hears the stages of intents; for tests and inspectors. */
   readonly onStage?: StageListener
 }

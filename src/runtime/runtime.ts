@@ -49,6 +49,7 @@ import { IntegrityLock } from './opening/integrity-lock.js'
 import { checkOpening, type OpeningTime } from './opening/opening-checks.js'
 import type { OpeningCause } from './opening/opening-remedies.js'
 import { hostOf } from './pump-host.js'
+import { type Queries, queriesOf } from './queries/queries.js'
 import type { DeliveredEvent } from './run/channel.js'
 import type { RunHandle } from './run/handle.js'
 import { ownerNamed } from './run/messages.js'
@@ -58,7 +59,7 @@ import { Runs } from './run/runs.js'
 import type { StartOptions } from './run/start-options.js'
 import type { Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
 import { exemptSecrets, redactedService } from './service/redacted-service.js'
-import { serve, verifySteadily } from './service/service.js'
+import { serve } from './service/service.js'
 import {
   type ExportOptions,
   type ExportReport,
@@ -72,6 +73,7 @@ import { readSystem } from './system/system-reading.js'
 /** The runtime as its own package sees it; users see {@link Runtime}. */
 export class WiredRuntime implements Runtime {
   readonly events = new EventEmitter<{ event: (event: DeliveredEvent) => void }>()
+  readonly identity: IdentityId
   readonly ledger: Ledger
   readonly registry: Registry
   readonly audit: RuntimeAudit
@@ -80,6 +82,7 @@ export class WiredRuntime implements Runtime {
   readonly intents: Intents
   /** What other processes may ask, answered in this one. */
   readonly service: OwnerHandler
+  readonly queries: Queries
   readonly #opened: OpenedLedger
   readonly #random: Random
   readonly #mode: 'normal' | 'replay'
@@ -96,17 +99,18 @@ export class WiredRuntime implements Runtime {
 
   constructor(opened: OpenedLedger, registry: Registry, options: WiredOptions) {
     const { clock, random, durability, profile = currentProfile() } = options
-    const { versions = programVersions, outside, network, sandbox, onStage } = options
+    const { versions = programVersions, outside, network, sandbox, onStage, telemetry } = options
     this.#opened = opened
     this.#versions = versions
     this.#random = random
     this.#mode = options.mode ?? 'normal'
     this.ledger = opened.ledger
+    this.identity = this.ledger.identity
     this.registry = registry
-    const place = { identity: this.ledger.identity, realPath: opened.realPath }
+    const place = { identity: this.identity, realPath: opened.realPath }
     const kernel = pipelineFor(registry, { ...place, versions, network, sandbox, onStage })
     this.packages = new Packages(this.ledger, kernel.packageCache, kernel.sandbox)
-    const host = hostOf(this.ledger, registry, { clock, profile, durability, outside })
+    const host = hostOf(this.ledger, registry, { clock, profile, durability, outside, telemetry })
     this.quarantine = this.#quarantining(options.onQuarantine)
     this.runsOf = new Runs({
       ledger: this.ledger,
@@ -123,7 +127,7 @@ export class WiredRuntime implements Runtime {
       identity: this.ledger.identity,
       code: registry,
       kept: () => this.#lock.kept(),
-      key: this.ledger.verificationKey,
+      ...{ key: this.ledger.verificationKey, telemetry, clock },
       found: (difference) => this.#found(difference),
       failed: () => judgeOpenJournals(this.ledger)
     })
@@ -159,6 +163,7 @@ export class WiredRuntime implements Runtime {
     })
     runs.messages.onPermission((wait, by) => this.intents.approve(wait, by))
     this.service = this.#serving()
+    this.queries = queriesOf(this.service)
   }
 
   #serving(): OwnerHandler {
@@ -173,8 +178,8 @@ export class WiredRuntime implements Runtime {
         planText: (text, given) => this.planText(text, given),
         install: (packed) => this.install(packed)
       },
-      verify: ({ notes, replay, executions }) =>
-        verifySteadily(() => this.audit.verify({ notes, reexecute: replay, executions })),
+      verify: ({ replay: reexecute, ...asked }) =>
+        this.audit.verifySteadily({ ...asked, reexecute }),
       replay: (which) => this.audit.replayReceipt(which),
       recording: (run) => this.audit.recording(run),
       lint: (document) => this.lint(document),
@@ -254,10 +259,6 @@ export class WiredRuntime implements Runtime {
   listen(): void {
     const { identity, service: handle } = this
     this.#opened.socket?.serve({ identity, handle })
-  }
-
-  get identity(): IdentityId {
-    return this.ledger.identity
   }
 
   start(document: string | Json, options: StartOptions = {}): RunHandle {
@@ -355,15 +356,14 @@ export class WiredRuntime implements Runtime {
 
   export(options: ExportOptions): Promise<ExportReport> {
     const { ledger, store } = this.#opened
-    const verify = () => verifySteadily(() => this.audit.verify({ reexecute: false }))
+    const verify = () => this.audit.verifySteadily({ reexecute: false })
     const note = async () => (ledger.state().mode === 'safe' ? null : ledger.note())
     return exportLedger({ store, identity: ledger.identity, verify, note }, options)
   }
 
   status(): RuntimeStatus {
-    const quarantined = this.quarantine.marks()
     const warnings = [...this.#warned(), ...this.runsOf.withoutCode.warningsNow()]
-    return { ...this.ledger.state(), warnings, quarantined }
+    return { ...this.ledger.state(), warnings, quarantined: this.quarantine.marks() }
   }
 
   close(): Promise<void> {

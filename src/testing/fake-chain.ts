@@ -33,6 +33,8 @@ export interface FakeTransaction {
   readonly nonce: number | null
   readonly validUntil: number | null
   readonly execution: Execution
+  /** What it pays; a tenth more takes the place of what waits with its nonce. Default 0. */
+  readonly fee?: number
 }
 
 /** A block as the fake chain keeps it. */
@@ -138,7 +140,9 @@ export class FakeChain {
     const waiting = this.#pool.find((one) => one.from === from && one.nonce === nonce)
     if (nonce !== null && waiting !== undefined) {
       const { outbids } = this.#options
-      if (outbids?.(transaction.execution, waiting.execution) !== true) return 'nonce_used'
+      const { fee = 0, execution } = transaction
+      const isDearer = fee > 0 && fee * 10 >= (waiting.fee ?? 0) * 11
+      if (!isDearer && outbids?.(execution, waiting.execution) !== true) return 'nonce_used'
       this.#pool = this.#pool.filter((one) => one !== waiting)
     }
     this.#pool.push(transaction)

@@ -37,6 +37,9 @@ export interface FakeExecutorOptions {
   readonly clock?: Clock
 }
 
+/** What a transaction pays that replaces none. */
+const FEE = 100
+
 const DEFAULT_EXECUTIONS: Executor['executions'] = {
   evm_read: 'read',
   evm_multiread: 'read',
@@ -134,7 +137,9 @@ class FakeExecutor implements Executor {
     const terms = this.#terms
     if (!canSign) {
       const payload = { from, execution }
-      return { kind: 'unsigned', transaction: { chain: id, from, payload }, terms }
+      const { maxFee } = request
+      const bound = maxFee === undefined ? {} : { maxFee }
+      return { kind: 'unsigned', transaction: { chain: id, from, payload, ...bound }, terms }
     }
     const { validUntil } = chain
     if (validUntil !== null) {
@@ -149,14 +154,26 @@ class FakeExecutor implements Executor {
       return { kind: 'signed', transaction, terms }
     }
     const counts = async () => chain.counts(from)
+    const build = async (nonce: number, fee: number) =>
+      signed(chain, { from, nonce, validUntil: null, execution, salt: null, fee })
+    const { maxFee, replaces } = request
+    if (replaces !== undefined) {
+      const { transaction: replaced, raisePercent } = replaces
+      const fee = Math.ceil((Number(replaced.fee) * (100 + raisePercent)) / 100)
+      if (maxFee !== undefined && fee > Number(maxFee)) throw failed('fee_too_high', id, 'prepare')
+      const made = await this.#owner(id, from).replace({ counts }, signal, {
+        replaced,
+        build: async (nonce) => ({ ...(await build(nonce, fee)), replaces: replaced.hash })
+      })
+      if (made === undefined) throw failed('nonce_conflict', id, 'prepare')
+      return { kind: 'signed', transaction: made, terms }
+    }
     const resend = async (transaction: SignedTransaction) => {
       const answer = chain.receive(opened(transaction))
       return answer === 'accepted' || answer === 'known' ? ('held' as const) : ('refused' as const)
     }
-    const transaction = await this.#owner(id, from).prepare(
-      { counts, resend },
-      signal,
-      async (nonce) => signed(chain, { from, nonce, validUntil: null, execution, salt: null })
+    const transaction = await this.#owner(id, from).prepare({ counts, resend }, signal, (nonce) =>
+      build(nonce, FEE)
     )
     return { kind: 'signed', transaction, terms }
   }
@@ -269,14 +286,15 @@ function signed(
     readonly validUntil: number | null
     readonly execution: Execution
     readonly salt: string | null
+    readonly fee?: number
   }
 ): SignedTransaction {
-  const { from, nonce, validUntil } = fields
+  const { from, nonce, validUntil, fee } = fields
   const raw = canonicalize({ chain: id, ...fields } as unknown as Json)
-  return { chain: id, from, nonce, validUntil, hash: `0x${sha256Hex(raw)}`, raw }
+  const cost = fee === undefined ? {} : { fee: String(fee) }
+  return { chain: id, from, nonce, validUntil, hash: `0x${sha256Hex(raw)}`, raw, ...cost }
 }
 
 function opened({ raw, hash }: SignedTransaction): FakeTransaction {
-  const { from, nonce, validUntil, execution } = JSON.parse(raw) as Omit<FakeTransaction, 'hash'>
-  return { hash, from, nonce, validUntil, execution }
+  return { hash, ...(JSON.parse(raw) as Omit<FakeTransaction, 'hash'>) }
 }

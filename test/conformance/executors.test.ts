@@ -71,6 +71,7 @@ async function openEvm(): Promise<ExecutorUnderTest> {
     },
     mine: async (blocks) => void (await chain.rpc('anvil_mine', [`0x${blocks.toString(16)}`])),
     reorg: async () => void (await chain.rpc('anvil_reorg', [1, []])),
+    places: { code: at, empty: `0x${'7'.repeat(40)}` },
     close: async () => {
       await chain.rpc('evm_setAutomine', [true])
       await chain.rpc('evm_revert', [snapshot])
@@ -88,7 +89,10 @@ async function emptied(): Promise<void> {
 }
 
 const kinds: readonly (readonly [name: string, driver: ExecutorDriver])[] = [
-  ['evm on anvil', { has: ['nonces', 'reorganisations', 'pool'], open: openEvm }],
+  [
+    'evm on anvil',
+    { has: ['nonces', 'reorganisations', 'pool', 'replacement', 'readiness'], open: openEvm }
+  ],
   ['evm on the fake node', onEvmNode],
   ['solana on litesvm', onSolanaNode],
   ['fake with nonces', fakeWithNonces],

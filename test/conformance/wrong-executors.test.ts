@@ -33,6 +33,7 @@ function altered(
       prepare: (request, options) => right.prepare(request, options),
       broadcast: (transaction, options) => right.broadcast(transaction, options),
       look: (request, options) => right.look(request, options),
+      ...(right.ready === undefined ? {} : { ready: right.ready.bind(right) }),
       recover: (transactions) => right.recover(transactions),
       ...changes(right, test)
     })
@@ -85,7 +86,7 @@ const wrong: readonly WrongDriver<ExecutorDriver>[] = [
       prepare: ({ chain, execution }: WriteRequest, options) =>
         right.prepare({ chain, execution }, options)
     })),
-    fails: ['refuses what is not configured', 'gives an account']
+    fails: ['refuses what is not configured', 'W11: puts a dearer', 'gives an account']
   },
   {
     fault: 'simulates on the chain itself',
@@ -114,7 +115,8 @@ const wrong: readonly WrongDriver<ExecutorDriver>[] = [
       'W11: says unknown',
       'W11: what was prepared',
       'W11: a nonce',
-      'W11: continues'
+      'W11: continues',
+      'W11: puts a dearer'
     ]
   },
   {
@@ -144,7 +146,7 @@ const wrong: readonly WrongDriver<ExecutorDriver>[] = [
         recover: () => undefined
       }
     }),
-    fails: ['W11: continues']
+    fails: ['W11: continues', 'W11: puts a dearer']
   },
   {
     fault: 'sends a refused write all the same',
@@ -204,12 +206,26 @@ const wrong: readonly WrongDriver<ExecutorDriver>[] = [
         }
       }
     }),
-    fails: ['W11: a nonce', 'W11: writes that are']
+    fails: ['W11: a nonce', 'W11: writes that are', 'W11: puts a dearer']
   },
   {
     fault: 'forgets the transactions of earlier processes',
     driver: altered(() => ({ recover: () => undefined })),
     fails: ['W11: continues']
+  },
+  {
+    fault: 'says of every account that it can pay, and of every address that code is there',
+    driver: altered(() => ({
+      ready: async () => ({ height: '1', canPayFees: true, withoutCode: [] })
+    })),
+    fails: ['W15: says whether']
+  },
+  {
+    fault: 'prepares a second transaction in the place of none',
+    driver: altered((right) => ({
+      prepare: ({ replaces: _, ...request }, options) => right.prepare(request, options)
+    })),
+    fails: ['W11: puts a dearer']
   },
   {
     fault: 'remembers that a transaction was included',
@@ -314,6 +330,7 @@ const wrong: readonly WrongDriver<ExecutorDriver>[] = [
       'late: L7: preparing',
       'late: L7: another process',
       'late: W11: says unknown',
+      'late: W11: puts a dearer',
       'late: W11: forgets a transaction'
     ]
   }

@@ -25,8 +25,8 @@ const runsOf = ({ isSlow }: FuzzTarget) =>
   Number(process.env['FUZZ_CASES'] ?? 0) ||
   cases(
     isSlow === true
-      ? { usual: 10, long: 150, soak: 20_000 }
-      : { usual: 75, long: 1_500, soak: 400_000 }
+      ? { usual: 10, long: 75, soak: 20_000 }
+      : { usual: 75, long: 750, soak: 400_000 }
   )
 
 afterAll(closeTargets)

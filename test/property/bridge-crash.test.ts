@@ -1,13 +1,12 @@
 import '../support/seed.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Provider } from '../../src/block/index.js'
 import { type Json, type JsonObject, ManualClock } from '../../src/core/index.js'
 import { bridgeExecutor } from '../../src/executor/bridge/index.js'
 import { chainProviders } from '../../src/executor/index.js'
 import { FakeBridge, type FakeChain } from '../../src/testing/index.js'
 import { cases, isLong } from '../support/effort.js'
-import type { World } from '../support/lives.js'
+import { mortalProvider } from '../support/mortal-provider.js'
 import { type Outcome, runScenario, type Scenario } from '../support/run-to-end.js'
 
 /**
@@ -122,26 +121,6 @@ const document = {
   ]
 }
 
-const never = new Promise<never>(() => undefined)
-
-/** A process may die on both sides of everything that it asks of a chain. */
-function mortal(provider: Provider, world: World, asked: () => void): Provider {
-  const around = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (!world.life.passes()) return never
-    asked()
-    const result = await work()
-    return world.life.passes() ? result : never
-  }
-  const { locate } = provider
-  return {
-    ...provider,
-    perform: (call) => around(async () => provider.perform(call)),
-    ...(locate === undefined
-      ? {}
-      : { locate: (call) => around(async () => locate.call(provider, call)) })
-  }
-}
-
 /** The chains outlive the processes; the relayer carries everything over again and again. */
 function scenario({ allowance = '0', every = 5 } = {}) {
   const fake = new FakeBridge({ from, to, read: () => ({ allowance }) })
@@ -160,7 +139,7 @@ function scenario({ allowance = '0', every = 5 } = {}) {
       const providers = chainProviders([...executors, over])
       return {
         clock: new ManualClock(),
-        providers: providers.map((one) => mortal(one, world, relay)),
+        providers: providers.map((one) => mortalProvider(one, world, relay)),
         workflow: { protocols: [protocol, bridging], writes: 'broadcast' }
       }
     }
@@ -214,7 +193,7 @@ describe('a workflow that bridges', () => {
           expectOnce(one, await runScenario(one.given, deaths))
         }
       ),
-      { numRuns: cases({ usual: 6, long: 60, soak: 1_000 }) }
+      { numRuns: cases({ usual: 6, long: 30, soak: 1_000 }) }
     )
   })
 

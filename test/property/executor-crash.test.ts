@@ -1,15 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Provider } from '../../src/block/index.js'
 import { type Json, ManualClock } from '../../src/core/index.js'
 import { chainProviders, type Executor } from '../../src/executor/index.js'
 import { FakeChain, fakeExecutor } from '../../src/testing/index.js'
 import { sendBlock } from '../support/anvil-send.js'
 import { cases } from '../support/effort.js'
-import type { World } from '../support/lives.js'
+import { mortalProvider } from '../support/mortal-provider.js'
 import { type Outcome, runScenario, type Scenario } from '../support/run-to-end.js'
-
-const never = new Promise<never>(() => undefined)
 
 type Types = readonly [first: string, second: string]
 
@@ -65,23 +62,6 @@ function jealous(of: Executor, prepared: Set<string>): Executor {
   }
 }
 
-/** A process may die on both sides of everything that it asks of the chain. */
-function mortal(provider: Provider, world: World): Provider {
-  const around = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (!world.life.passes()) return never
-    const result = await work()
-    return world.life.passes() ? result : never
-  }
-  const { locate } = provider
-  return {
-    ...provider,
-    perform: (call) => around(async () => provider.perform(call)),
-    ...(locate === undefined
-      ? {}
-      : { locate: (call) => around(async () => locate.call(provider, call)) })
-  }
-}
-
 /** The fake chain outlives the processes; executors and their memory do not. */
 function scenario(types: Types = ['evm_call', 'evm_call']) {
   const chain = new FakeChain({ id: 'eip155:7' })
@@ -99,7 +79,7 @@ function scenario(types: Types = ['evm_call', 'evm_call']) {
         isBeside: true
       })
       const executors = [jealous(own, byEach[0]), jealous(beside, byEach[1])]
-      const providers = chainProviders(executors).map((one) => mortal(one, world))
+      const providers = chainProviders(executors).map((one) => mortalProvider(one, world))
       return { blocks: [sendBlock], providers }
     }
   }

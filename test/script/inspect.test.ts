@@ -2,7 +2,7 @@ import { createWebSocketReceiver } from '@statelyai/inspect'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import type { InspectionMessage } from '../../src/inspect/index.js'
-import { documentOf, Project, type Started } from '../support/project.js'
+import { Project, type Started } from '../support/project.js'
 
 /** `tally inspect --stately`, seen by the official receiver of Stately. */
 
@@ -100,11 +100,5 @@ describe('tally inspect --stately', () => {
     await server.says('nothing')
     server.child.kill('SIGINT')
     expect((await server.ended).code).toBe(130)
-  })
-
-  it('wants to know what shows it', async () => {
-    const ended = await project.tally(['inspect', '--json'])
-    expect(ended.code).toBe(2)
-    expect(documentOf(ended, 'error')).toMatchObject({ code: 'cli.usage' })
   })
 })

@@ -97,9 +97,20 @@ describe('before a run', () => {
     })
     const drawn = await project.tally(['plan', 'bridge.yaml', ...protocols, '--format', 'mermaid'])
     expect([drawn.code, drawn.stdout]).toEqual([0, expect.stringContaining('flowchart')])
+    const source = ['graph', 'bridge.yaml', ...protocols, '--format', 'xstate']
+    const chart = await project.tally(source)
+    expect([chart.code, chart.stdout]).toEqual([0, expect.stringContaining('createMachine(')])
     const missing = await project.tally(['plan', 'bridge.yaml', '--json'])
     expect(missing.code).toBe(2)
     expect(missing.stdout).toContain('unknown_protocol')
+  })
+
+  it('a protocol that is named stands for the import of the same one', async () => {
+    await project.write('far.yaml', flow.replace('./erc20.yaml', '../out/erc20.yaml'))
+    const alone = await project.tally(['graph', 'far.yaml'])
+    expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('use --protocol')])
+    const named = await project.tally(['graph', 'far.yaml', ...protocols])
+    expect([named.code, named.stdout]).toEqual([0, expect.stringContaining('s_check')])
   })
 
   it('a plan of AIS is written, and taken wherever its workflow is', async () => {
@@ -179,7 +190,7 @@ describe('a run', () => {
     expect((await project.tally(gives)).code).toBe(4)
     const poor = await project.tally(['diagnose', 'one'])
     expect(poor.stdout).toContain('assert_failed')
-    expect(poor.stdout).toContain('tally patch one check inputs.NAME=JSON')
+    expect(poor.stdout).toContain('tally patch one check inputs.amount=JSON')
     // W10: the node waits again, and the command that was given before is not given again.
     const repeated = await project.tally(gives)
     expect([repeated.code, repeated.stderr]).toEqual([
@@ -253,6 +264,29 @@ describe('a run', () => {
     }
   })
 
+  it('each command that diagnose prints is taken', async () => {
+    const inputs = ['--inputs', '{"amount":"9"}', '--broadcast', '--yes']
+    for (const command of ['retry', 'patch', 'skip', 'abort']) {
+      expect((await project.tally(['run', 'pay.yaml', '--id', command, ...inputs])).code).toBe(4)
+      const told = await project.tally(['diagnose', command])
+      const printed = told.stdout.split('\n').filter((line) => line.startsWith('  tally '))
+      expect(printed).toEqual([
+        `  tally retry ${command} check`,
+        `  tally patch ${command} check inputs.amount=JSON`,
+        `  tally patch ${command} check ctx.wallet_address=JSON`,
+        `  tally skip ${command} check`,
+        `  tally abort ${command} check`
+      ])
+      const line = printed.find((one) => one.startsWith(`  tally ${command} `)) ?? ''
+      const words = line.replace('JSON', '"8"').trim().split(' ').slice(1)
+      const ends = { retry: 4, patch: 4, skip: 0, abort: 1 }
+      expect([command, (await project.tally(words)).code]).toEqual([
+        command,
+        ends[command as keyof typeof ends]
+      ])
+    }
+  })
+
   it('inputs of another type are wrong usage, and nothing begins', async () => {
     const words = ['run', 'pay.yaml', '--id', 'wrong', '--inputs', '{"amount":"-1"}']
     const refused = await project.tally(words)
@@ -302,6 +336,12 @@ describe('a run', () => {
         }
       ]
     })
+    const unasked = await project.tally([...diagnose, '--json'])
+    const about = (told: typeof lost) => documentOf(told, 'diagnosis')?.['transactions']
+    expect([unasked.code, about(unasked)]).toEqual([1, about(lost)])
+    const offline = await project.tally([...diagnose, '--offline', '--json'])
+    expect([offline.code, about(offline)]).toEqual([0, undefined])
+    expect((await project.tally([...diagnose, '--offline', '--on-chain'])).code).toBe(2)
     const sent = await project.tally([...diagnose, '--send-again'])
     expect(sent.code).toBe(1)
     expect(sent.stdout).toContain('reorged_out')

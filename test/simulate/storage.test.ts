@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { cases } from '../support/effort.js'
 import { type SimulationOptions, type SimulationReport, simulate } from './harness.js'
 import seeds from './seeds.json' with { type: 'json' }
 import { type ToyMistakes, toyLedger } from './toy-ledger.js'
 
 /** Seeds of one run; a night's run sets more. */
-const SEEDS = Number(process.env['TALLY_SIMULATION_SEEDS'] ?? 4_000)
+const SEEDS = Number(process.env['TALLY_SIMULATION_SEEDS'] ?? cases({ usual: 1_000, long: 4_000 }))
 
 /** The first seed up to `limit` that fails, or undefined. */
 async function firstFailure(

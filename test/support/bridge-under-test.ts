@@ -29,6 +29,8 @@ export async function openFakeBridge(): Promise<BridgeUnderTest> {
 /** The same, for the suite of executors: a bridge's executor keeps what those of chains promise. */
 async function openBridgeExecutor(): Promise<ExecutorUnderTest> {
   const fake = new FakeBridge({ from })
+  fake.from.canPay = (account) => account !== '0xnone'
+  fake.from.hasCode = (address) => address !== '0xnone'
   const restart = () => bridgeExecutor({ bridge: fake.bridge, executors: fake.executors() })
   const status = { type: 'bridge_status', message_id: '0xnone' }
   return {
@@ -50,12 +52,13 @@ async function openBridgeExecutor(): Promise<ExecutorUnderTest> {
     },
     mine: async (blocks) => fake.from.mine(blocks),
     reorg: async () => fake.from.reorg(1),
+    places: { code: '0xcode', empty: '0xnone' },
     close: async () => undefined
   }
 }
 
 /** The executor of a bridge, on a chain as {@link FakeBridge} has it. */
 export const bridgeDriver: ExecutorDriver = {
-  has: ['nonces', 'reorganisations', 'pool'],
+  has: ['nonces', 'reorganisations', 'pool', 'replacement', 'readiness'],
   open: openBridgeExecutor
 }

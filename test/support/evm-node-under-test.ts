@@ -65,7 +65,7 @@ export function executorOf(node: EvmNode, more: object = {}): ReturnType<typeof 
 
 /** The EVM executor as it is, on a fake node of its own for each check. */
 export const onEvmNode: ExecutorDriver = {
-  has: ['nonces', 'reorganisations', 'pool'],
+  has: ['nonces', 'reorganisations', 'pool', 'replacement'],
   open: openOnEvmNode
 }
 

@@ -9,18 +9,20 @@ import {
 export const fakeWithNonces = fakeDriver({ id: 'eip155:7' }, 'evm_call', [
   'nonces',
   'reorganisations',
+  'replacement',
+  'readiness',
   'pool'
 ])
 export const fakeWithoutNonces = fakeDriver(
   { id: 'solana:fake', showsPool: false },
   'solana_instruction',
-  ['expiry']
+  ['expiry', 'readiness']
 )
 /** Of a chain whose nodes have a pool, and which can take blocks back. */
 export const fakeWithExpiry = fakeDriver(
   { id: 'other:fake', hasNonces: false, validityBlocks: 20 },
   'evm_call',
-  ['expiry', 'pool', 'reorganisations']
+  ['expiry', 'pool', 'reorganisations', 'readiness']
 )
 
 function fakeDriver(
@@ -38,6 +40,8 @@ function fakeDriver(
         return { ok: true, outputs: {} }
       }
     })
+    fake.canPay = (account) => account !== '0xnone'
+    fake.hasCode = (address) => address !== '0xnone'
     const restart = () => fakeExecutor({ chains: [fake], accounts: { default: '0xme' } })
     return {
       executor: restart(),
@@ -56,6 +60,7 @@ function fakeDriver(
       mine: async (blocks) => fake.mine(blocks),
       reorg: async () => fake.reorg(1),
       height: async () => fake.height,
+      places: { code: '0xcode', empty: '0xnone' },
       close: async () => undefined
     }
   }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
+import { limits, type ManualClock, nextTurn } from '../../src/core/index.js'
 import { createRuntime, type RuntimeOptions, type WiredRuntime } from '../../src/runtime/index.js'
 
 /** A ledger on disk that a test opens and closes as often as it likes. */
@@ -40,6 +41,19 @@ export class LedgerOnDisk {
     const opened = this.#opened
     this.#opened = []
     for (const tally of opened) await tally.close()
+  }
+
+  /** Closes while what a run asked for hangs: the grace that it has passes on this clock. */
+  async closeHanging(clock: ManualClock): Promise<void> {
+    let isClosed = false
+    const closed = this.close().finally(() => {
+      isClosed = true
+    })
+    while (!isClosed) {
+      clock.advance(limits.CLOSE_GRACE_MS)
+      await nextTurn()
+    }
+    await closed
   }
 
   async remove(): Promise<void> {

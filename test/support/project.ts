@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Place } from '../../src/cli/program.js'
 import { builtFile, builtModule } from './built.js'
-import { isLong } from './effort.js'
+import { isLong, isSoak } from './effort.js'
 
 type Program = typeof import('../../src/cli/program.js')
 
@@ -37,6 +37,8 @@ interface StartOptions {
 export class Project {
   readonly folder: string
   readonly #started: ChildProcess[] = []
+  /** Forms of commands that have been run in a process of their own. */
+  readonly #forms = new Set<string>()
 
   private constructor(folder: string) {
     this.folder = folder
@@ -59,15 +61,15 @@ export class Project {
   }
 
   /**
-   * Runs a command of the built command line to its end, without a terminal. With `LONG=1`, or as
-   * another user or in another environment, in a process of its own; otherwise in this one, which
-   * spares the time that Node takes to start and to load everything. A configuration that was
-   * loaded stays loaded: one that changes needs another name.
+   * Runs a command of the built command line to its end, without a terminal. As another user or in
+   * another environment, and with `LONG=1` the first of each form, in a process of its own;
+   * otherwise in this one, which spares the time that Node takes to start and to load everything. A
+   * configuration that was loaded stays loaded: one that changes needs another name.
    */
   tally(args: readonly string[], options: StartOptions = {}): Promise<Ended> {
     const names = Object.keys(options.environment ?? {})
     const isOther = options.uid !== undefined || names.some((name) => !isGivenHere(name))
-    if (isLong || isOther) return this.start(args, options).ended
+    if (isOther || this.#needsProcess(args)) return this.start(args, options).ended
     return typedHere(args, {
       cwd: options.cwd ?? this.folder,
       environment: { ...plainEnvironment(), ...options.environment }
@@ -85,10 +87,29 @@ export class Project {
     return listenTo(child)
   }
 
+  #needsProcess(args: readonly string[]): boolean {
+    if (isSoak || !isLong) return isSoak
+    const form = formOf(args)
+    if (this.#forms.has(form)) return false
+    this.#forms.add(form)
+    return true
+  }
+
   async remove(): Promise<void> {
     for (const child of this.#started) if (child.exitCode === null) child.kill('SIGKILL')
     await rm(this.folder, { recursive: true, force: true })
   }
+}
+
+/** Commands whose next word names one of theirs. */
+const groups: ReadonlySet<string> = new Set(['approval', 'key', 'package', 'test', 'upgrade'])
+
+/** What a process does otherwise than another: its command, options and files, not their values. */
+function formOf(args: readonly string[]): string {
+  const commands = args.slice(0, groups.has(args[0] ?? '') ? 2 : 1)
+  const others = args.slice(commands.length)
+  const told = others.filter((word) => word.startsWith('-') || /^[\w-]+\.\w+$/.test(word))
+  return [...commands, ...told.sort()].join(' ')
 }
 
 /** Variables that may differ between commands of one process that do not overlap. */

@@ -14,8 +14,9 @@ export const roomOrder: readonly (readonly string[])[] = [
   ['intent', 'executor'],
   ['workflow', 'agent'],
   ['audit'],
-  ['inspect'],
+  ['inspect', 'telemetry'],
   ['runtime'],
+  ['console'],
   ['testing', 'cli']
 ]
 
@@ -31,6 +32,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     'opening',
     'system',
     'intent',
+    'queries',
     'service',
     'location'
   ]
@@ -38,6 +40,11 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
 
 /** Files of src that list names for others and belong to no room. */
 export const facades: readonly string[] = ['src/index.ts', 'src/internal.ts']
+
+/** The console's page: it is bundled, so that its libraries are dependencies of development. */
+export const pageFolder = 'src/console/page/'
+/** Where the page meets the browser's clock and chance. */
+const pageBrowser = `${pageFolder}client/browser.ts`
 
 /** Where a library may be imported: folders or files, from the root. */
 export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
@@ -62,6 +69,8 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   'quickjs-emscripten-core': ['src/capability/sandbox/'],
   '@jitl/quickjs-wasmfile-release-sync': ['src/capability/sandbox/'],
   esbuild: ['src/capability/packages/'],
+  preact: [pageFolder],
+  '@preact/signals': [pageFolder],
   commander: ['src/cli/'],
   eventemitter3: ['src/runtime.ts', 'src/runtime/'],
   viem: ['src/executor/evm/', 'src/testing/evm-node/'],
@@ -72,6 +81,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   '@solana/kit': ['src/executor/solana/', 'src/testing/solana-node/'],
   litesvm: ['src/testing/solana-node/'],
   ws: ['src/inspect/'],
+  '@opentelemetry/api': ['src/telemetry/'],
   zod: [
     'src/core/document/',
     'src/block/',
@@ -85,6 +95,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
 
 const httpPlaces = [
   'src/inspect/',
+  'src/console/',
   'src/audit/federation/',
   'src/agent/',
   'src/intent/scoped-api/network/',
@@ -101,6 +112,7 @@ export const builtinPlaces: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/',
     'src/runtime/',
     'src/inspect/',
+    'src/console/',
     'src/executor/',
     'src/intent/scoped-api/network/',
     'src/testing/'
@@ -119,12 +131,15 @@ export const seams: readonly {
   /** Files, or folders that end with a slash. */
   readonly files: readonly string[]
 }[] = [
-  { call: /\bDate\.now\b/, files: ['src/core/clock.ts'] },
-  { call: /\bnew Date\b|(?<![\w.])Date\(/, files: ['src/core/clock.ts'] },
-  { call: /\bset(Timeout|Interval|Immediate)\b/, files: ['src/core/clock.ts'] },
+  { call: /\bDate\.now\b/, files: ['src/core/clock.ts', pageBrowser] },
+  {
+    call: /\bnew Date\b|(?<![\w.])Date\(/,
+    files: ['src/core/clock.ts', `${pageFolder}pure/time-text.ts`]
+  },
+  { call: /\bset(Timeout|Interval|Immediate)\b/, files: ['src/core/clock.ts', pageBrowser] },
   { call: /\bqueueMicrotask\b|\bprocess\.nextTick\b/, files: ['src/core/clock.ts'] },
   { call: /\bperformance\.now\b|\bprocess\.hrtime\b/, files: ['src/core/clock.ts'] },
-  { call: /\bMath\.random\b|\bgetRandomValues\b/, files: ['src/core/random.ts'] },
+  { call: /\bMath\.random\b|\bgetRandomValues\b/, files: ['src/core/random.ts', pageBrowser] },
   { call: /\brandom(Bytes|UUID|Int|Fill|FillSync)\b/, files: ['src/core/random.ts'] },
   { call: /\bfrom(Promise|Callback)\b/, files: [] },
   // The host's language, time zone and environment reach no hash, guard or route (D4).

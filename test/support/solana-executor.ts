@@ -56,7 +56,7 @@ export function executorOf(
 }
 
 /** The Solana executor as it is, on a node of its own for each check. */
-export const onSolanaNode: ExecutorDriver = { has: ['expiry'], open: openOnSolanaNode }
+export const onSolanaNode: ExecutorDriver = { has: ['expiry', 'readiness'], open: openOnSolanaNode }
 
 async function openOnSolanaNode(): Promise<ExecutorUnderTest> {
   const node = await startSolana()
@@ -66,6 +66,7 @@ async function openOnSolanaNode(): Promise<ExecutorUnderTest> {
     chain: node.id,
     account: alice.address,
     watched: bob.address,
+    places: { code: SYSTEM_PROGRAM, empty: nothingAt },
     read: {
       execution: { type: 'solana_read', method: 'getBalance', params: { address: nothingAt } },
       outputs: { lamports: '0' }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, posix, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -51,7 +51,9 @@ export function lineAt(text: string, offset: number): number {
 /** Path from the root that a relative import of one of our files means; undefined for packages. */
 export function resolveImport(from: string, specifier: string): string | undefined {
   if (!specifier.startsWith('.')) return undefined
-  return posix.normalize(`${dirname(from)}/${specifier}`).replace(/\.js$/, '.ts')
+  const path = posix.normalize(`${dirname(from)}/${specifier}`)
+  const withMarkup = path.replace(/\.js$/, '.tsx')
+  return existsSync(join(root, withMarkup)) ? withMarkup : path.replace(/\.js$/, '.ts')
 }
 
 /** Name of the package an import needs; undefined for relative ones. */
@@ -180,7 +182,13 @@ function blankOut(text: string): string {
       templates.pop()
       at += 1
       template()
-    } else if (character === '/' && regexMayFollow(out.slice(Math.max(0, at - 40), at).join(''))) {
+    } else if (
+      character === '/' &&
+      // The end of an element is no regular expression.
+      text[at - 1] !== '<' &&
+      text[at + 1] !== '>' &&
+      regexMayFollow(out.slice(Math.max(0, at - 40), at).join(''))
+    ) {
       const end = endOfRegex(text, at + 1)
       blank(at + 1, end)
       at = end + 1

@@ -336,6 +336,7 @@ export type RootCommand =
  */
 export interface PumpPort {
   ask(ask: PumpCommand, actor: AnyActorRef): void
+  reported?(path: string, report: BlockReport): void
 }
 
 /** The system of a root actor and all its children. */
@@ -354,7 +355,6 @@ export function pumpOf(system: ActorSystem): PumpPort | undefined {
   return pumps.get(system)
 }
 
-/** Path of the root block. */
 export const ROOT_PATH = 'root'
 
 /** Reason labels, verbatim and stable (B5). */

@@ -232,8 +232,9 @@ export class ActorSink implements Sink {
 
   report(report: BlockReport): void {
     const parent = this.scope.self._parent
-    if (parent === undefined) this.ask(rootCommand(this.#path, report))
+    if (parent === undefined) return this.ask(rootCommand(this.#path, report))
+    pumpOf(this.scope.system)?.reported?.(this.#path, report)
     // Deferred, as sendParent is: the parent sees this actor's new snapshot.
-    else this.scope.defer(() => parent.send(report))
+    this.scope.defer(() => parent.send(report))
   }
 }

@@ -102,6 +102,11 @@ export interface EffectCall {
   readonly principal?: Json
   /** The run that asks; absent where none does. */
   readonly runId?: RunId
+  /**
+   * W3C Trace Context for what is called: a header of its requests. It differs between tries and is
+   * in no hash; absent without telemetry.
+   */
+  readonly traceparent?: string
 }
 
 export type Located<Result extends Json> =

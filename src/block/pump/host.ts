@@ -18,6 +18,7 @@ import type { RunEvent } from '../run/events.js'
 import type { Journal, Position } from '../run/journal.js'
 import type { Provider } from '../run/provider.js'
 import type { UnitGate } from './gate.js'
+import type { RunObserver } from './observer.js'
 import type { ActorPool } from './run-actors.js'
 
 /** An effect that is about to be sent for the first time. */
@@ -64,6 +65,8 @@ export interface PumpHost {
    * Undefined, or where it gives undefined: those perform.
    */
   outside?(asked: OutsideCall): Performer | undefined
+  /** Sees what becomes of the run; undefined: nothing does. */
+  readonly observer?: RunObserver | undefined
   /** Hands on an event once everything up to `position` is durable. */
   emit(event: RunEvent, position: Position): void
 }

@@ -24,6 +24,7 @@ import type { Position } from '../run/journal.js'
 import { type RootBlock, rootRequest } from '../run/root-block.js'
 import { committed, seedOf, singleStepUnitId, traced, unitOf } from '../run/unit.js'
 import type { PumpHost } from './host.js'
+import type { RunObserver } from './observer.js'
 
 /**
  * The first execution of a single-step run, begun before its run has a pump: code that ends at once
@@ -170,6 +171,8 @@ export interface SingleStepRun {
   /** Absent when it is empty. */
   readonly context: JsonObject | undefined
   readonly trace: RunTrace | undefined
+  /** Sees what became of it. */
+  readonly observer?: RunObserver | undefined
   /** Hands on its events; undefined without a reader. */
   readonly emit: PumpHost['emit'] | undefined
 }
@@ -249,6 +252,10 @@ function ended(
       singleStep.emit({ ...event, ...traced(singleStep) }, position)
     }
   }
+  const { name, definitionHash } = singleStep.root
+  const { trace, at: from } = singleStep
+  const done = { name, definitionHash, trace, from, to: at, receiptHash, position }
+  singleStep.observer?.did(done)
   early.aborts?.abort()
   return { kind: 'ended', response, receiptHash, dappId, position }
 }

@@ -73,7 +73,7 @@ export class JournalWriter {
     const appended = this.#send([next], more)
     if (!appended.ok) return false
     this.#state.take(next.entry, next.journalHash, appended.receiptHash)
-    this.#took(next.entry)
+    this.#tell(next.entry, appended.receiptHash)
     return true
   }
 
@@ -90,8 +90,8 @@ export class JournalWriter {
     if (!appended.ok) return false
     this.#state.take(one.entry, one.journalHash, undefined)
     this.#state.take(other.entry, other.journalHash, appended.receiptHash)
-    this.#took(one.entry)
-    this.#took(other.entry)
+    this.#tell(one.entry, undefined)
+    this.#tell(other.entry, appended.receiptHash)
     return true
   }
 
@@ -108,6 +108,12 @@ export class JournalWriter {
     if (runChanges !== undefined) this.#heldChanges.push(runChanges)
     this.#held.push(text)
     this.#state.take(entry, journalHash, undefined)
+    this.#tell(entry, undefined)
+  }
+
+  #tell(entry: JournalEntry, receiptHash: Hash | undefined): void {
+    const position = this.#held.length > 0 ? undefined : this.#position
+    this.#host.observer?.took(entry, { receiptHash, kind: 'live', position })
     this.#took(entry)
   }
 
@@ -194,6 +200,7 @@ export class JournalWriter {
     const { entry, text, receiptHash } = recorded
     this.#state.take(entry, chainJournal(this.#state.journalHash, text), receiptHash)
     this.#mac = recorded.mac
+    this.#host.observer?.took(entry, { receiptHash, kind: 'recovered', position: 0 })
   }
 
   /**
@@ -208,7 +215,7 @@ export class JournalWriter {
   }
 }
 
-type WriterHost = Pick<PumpHost, 'journal' | 'clock' | 'emit'>
+type WriterHost = Pick<PumpHost, 'journal' | 'clock' | 'emit' | 'observer'>
 
 /** An entry that the journal does not have yet. */
 interface Next {

@@ -32,6 +32,7 @@ export function liveDriver(
         throw new TallyError('run.unknown_block', { runId: state.runId, block: ask.block })
       }
       order.opened(attempt)
+      host.observer?.asked(ask, at, actors.around(ask.path))
       return attempt
     },
     overlay: (ask, at, outer) => {

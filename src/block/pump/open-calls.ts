@@ -47,7 +47,7 @@ export class OpenCalls {
     const { state, writer, inbox } = this.#parts
     if (inbox.isStopping || isWaited(attempt, call)) return
     // Keys are state, which a later attempt reads anew.
-    const kept = call.kind === 'list' ? undefined : attempt.past.earlier?.kept(call)
+    const kept = call.kind === 'list' ? undefined : keptFor(attempt, call)
     if (kept !== undefined) return this.#keep(attempt, call, kept)
     switch (call.kind) {
       case 'effect':
@@ -130,7 +130,14 @@ export class OpenCalls {
     const outside = host.outside?.({ call, provider, path, step, attempt: number, isOrdered })
     const principal = started?.principal ?? null
     const options = { key, signals: attempt, repeated, principal, runId, redactor, outside }
-    return perform(call, provider, options)
+    const { observer } = host
+    if (observer === undefined) return perform(call, provider, options)
+    const { seq, effect, requestHash } = call
+    const at = host.clock.now()
+    const sent = { path, step, attempt: number, seq, effect, requestHash, key, at }
+    const traceparent = observer.sending(sent)
+    const located = () => observer.located(sent)
+    return perform(call, provider, { ...options, located, traceparent })
   }
 
   /**
@@ -241,4 +248,11 @@ function isWaited(attempt: Attempt, call: Call): boolean {
   const wait = attempt.waits.get(call.seq)
   if (wait === undefined) return false
   return wait.requestHash === call.requestHash || !attempt.hasReadState
+}
+
+/** What an earlier attempt has got for a call: in the same place, or for the same write. */
+function keptFor({ past }: Attempt, call: Call): Kept | undefined {
+  const inPlace = past.earlier?.kept(call)
+  if (inPlace !== undefined || call.kind !== 'effect') return inPlace
+  return call.sideEffects === 'none' ? undefined : past.sentBefore(call.requestHash)
 }

@@ -39,25 +39,30 @@ export async function perform(
     readonly redactor: Redactor
     /** Asked instead of the code and of the provider. */
     readonly outside?: Performer | undefined
+    /** What it does outside continues this trace: a W3C `traceparent`. */
+    readonly traceparent?: string | undefined
+    /** What it had done was found. */
+    readonly located?: () => void
   }
 ): Promise<Performed> {
   const { redactor, outside } = options
   const run = outside?.perform ?? call.perform ?? provider?.perform.bind(provider)
   if (run === undefined) return failed('no_provider', { effect: call.effect }, true)
-  const { key, signals, principal, runId } = options
+  const { key, signals, principal, runId, traceparent } = options
   // Copies: a provider that changes a request changes neither the journal nor the next try.
   const input = (): EffectCall =>
     Object.assign(new LazySignal(signals), {
       key,
       request: copyJson(call.request),
       principal: copyJson(principal),
-      runId
+      runId,
+      ...(traceparent === undefined ? {} : { traceparent })
     })
   const isWrite = call.sideEffects !== 'none'
   const locate =
     outside === undefined ? (call.locate ?? provider?.locate?.bind(provider)) : outside.locate
   if (options.repeated) {
-    const earlier = await located(locate, input(), redactor)
+    const earlier = await located(locate, input(), options)
     if (earlier !== 'cannot_tell' && earlier !== 'absent') return earlier
     if (earlier === 'cannot_tell' && call.sideEffects === 'non_idempotent') {
       return unknown('unknown_outcome', { effect: call.effect })
@@ -69,7 +74,7 @@ export async function perform(
     const failure = await failureOf(error, redactor)
     if (failure.definite || !isWrite)
       return { kind: 'failed', failure: { ...failure, definite: true } }
-    const after = await located(locate, input(), redactor)
+    const after = await located(locate, input(), options)
     if (after === 'absent') return { kind: 'failed', failure: { ...failure, definite: true } }
     if (after !== 'cannot_tell') return after
     // The same provider may be sent the same key again, so an idempotent effect only failed.
@@ -82,12 +87,15 @@ export async function perform(
 async function located(
   locate: Provider['locate'],
   input: EffectCall,
-  redactor: Redactor
+  options: { readonly redactor: Redactor; readonly located?: () => void }
 ): Promise<Performed | 'absent' | 'cannot_tell'> {
   if (locate === undefined) return 'cannot_tell'
   try {
     const answer = await locate(input)
-    if (answer.found) return done(answer.result, redactor)
+    if (answer.found) {
+      options.located?.()
+      return done(answer.result, options.redactor)
+    }
     return answer.definite ? 'absent' : 'cannot_tell'
   } catch {
     return 'cannot_tell'

@@ -1,7 +1,9 @@
 import { type AnyActor, type AnyActorRef, createActor, type Subscription } from 'xstate'
 import { type Json, limits } from '../../core/index.js'
+import type { ChartRun } from '../chart/chart-run.js'
 import {
   type BlockCommand,
+  type BlockReport,
   connectPump,
   type Delivery,
   type PumpCommand,
@@ -10,6 +12,7 @@ import {
 } from '../chart/protocol.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { RootBlock } from '../run/root-block.js'
+import type { RunObserver, StepPlace } from './observer.js'
 
 /**
  * The live actors of one run, and what their charts have asked for and was not taken yet.
@@ -24,15 +27,18 @@ export class RunActors implements PumpPort {
   readonly #failures: Subscription
   readonly #byPath = new Map<string, AnyActorRef>()
   #asks: PumpCommand[] = []
+  readonly #observer: RunObserver | undefined
 
   constructor(options: {
     readonly root: RootBlock
-    readonly pool: ActorPool | undefined
+    readonly host: { readonly actors?: ActorPool; readonly observer?: RunObserver | undefined }
     readonly checkpoint: RunCheckpoint | undefined
     readonly fail: (error: unknown) => void
   }) {
-    const { root, pool, checkpoint, fail } = options
+    const { root, host, checkpoint, fail } = options
+    const { actors: pool, observer } = host
     this.#root = root
+    this.#observer = observer
     this.#pool = pool
     const idle = checkpoint === undefined ? pool?.take(root) : undefined
     this.#actor =
@@ -53,6 +59,23 @@ export class RunActors implements PumpPort {
   ask(ask: PumpCommand, actor: AnyActorRef): void {
     this.#byPath.set(ask.path, actor)
     this.#asks.push(ask)
+  }
+
+  reported(path: string, report: BlockReport): void {
+    this.#observer?.reported(path, report)
+  }
+
+  /** Composites and plans inside of which the block at a path runs, outermost first. */
+  around(path: string): readonly StepPlace[] {
+    const found: StepPlace[] = []
+    let actor = this.#byPath.get(path)?._parent
+    while (actor !== undefined) {
+      const { identity, step, options } = (actor.getSnapshot() as { context: ChartRun }).context
+      const sideEffects = options.sideEffects ?? identity.sideEffects
+      found.push({ path: identity.path, step, block: identity.block, sideEffects })
+      actor = actor._parent
+    }
+    return found.reverse()
   }
 
   /** Takes an ask of a task, which has no actor. */

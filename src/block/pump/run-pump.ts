@@ -77,7 +77,7 @@ export class RunPump implements CommitsPort {
     this.#actors = new RunActors({
       root,
       checkpoint,
-      pool: host.actors,
+      host,
       fail: (error) => this.inbox.fail(error)
     })
     this.#driver = liveDriver(this, {

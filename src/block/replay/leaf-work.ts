@@ -29,6 +29,8 @@ export interface LeafOptions extends RedoOptions {
   readonly provider: RecordedProvider | undefined
   /** Of an attempt that failed: how. */
   readonly failure?: RecordedFailure
+  /** Gets each call that the code makes. */
+  readonly heard?: ((call: Call) => void) | undefined
 }
 
 /**
@@ -94,9 +96,10 @@ export async function executeAttempt(
     }
   }
   const calls = new Map<number, Call>()
-  const executed = await executeOnRecordedResults(input, recordedResults.map(copied), (call) =>
+  const executed = await executeOnRecordedResults(input, recordedResults.map(copied), (call) => {
     calls.set(call.seq, call)
-  )
+    options.heard?.(call)
+  })
   const undo = compensationFinding(attempt, recordedResults, { calls, port: options.undo })
   const stopped = { kind: 'finding', calls, isUnanswered: false } as const
   if (undo !== undefined) return { ...stopped, finding: undo }

@@ -1,3 +1,4 @@
+import type { RecordedProvider } from '../code/block.js'
 import type { Call } from '../code/calls.js'
 import { type FailureOptions, isUnconfirmed, readsChanged } from './failure-work.js'
 import { differing, type Finding, unexpected } from './finding.js'
@@ -5,6 +6,14 @@ import { executeAttempt } from './leaf-work.js'
 import { onOverlay } from './overlay-again.js'
 import { type AskedAttempt, type FailureAgain, lacksBody, Seen, skipped } from './redo.js'
 import type { ReplayState } from './replay-state.js'
+
+/** How to run what has not settled, or what had not before an entry that is not taken. */
+export type OpenOptions = FailureOptions & {
+  /** Limits it to some attempts. */
+  readonly isWanted?: (attempt: AskedAttempt) => boolean
+  /** Who did it, where the attempt is of the kernel. */
+  readonly provider?: RecordedProvider | undefined
+}
 
 /**
  * Runs an attempt that has not settled as far as its answers lead, and compares what it asks for
@@ -14,11 +23,12 @@ import type { ReplayState } from './replay-state.js'
 export async function openAgain(
   state: ReplayState,
   attempt: AskedAttempt,
-  options: FailureOptions
+  { heard, provider, ...options }: OpenOptions
 ): Promise<FailureAgain | undefined> {
   if (isUnconfirmed(attempt)) return undefined
   const { ask, at, block, past } = attempt
-  if (block.kernel !== undefined) return skipped('an intent that has not ended')
+  if (block.kernel !== undefined && provider === undefined)
+    return skipped('an intent that has not ended')
   const tape = past.recorded.whole()
   const withheld = tape.find(({ body }) => body === undefined)
   if (withheld !== undefined) return lacksBody(`a response to ${withheld.effect}`)
@@ -31,7 +41,7 @@ export async function openAgain(
     around === undefined
       ? seen.through(options.below)
       : onOverlay(around.overlay, { ...redo, seen })
-  const again = { ...redo, below, at, tape, provider: undefined }
+  const again = { ...redo, below, at, tape, provider, heard }
   const executed = await executeAttempt(attempt, again)
   const finding =
     executed.kind === 'executed'

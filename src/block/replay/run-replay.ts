@@ -23,6 +23,7 @@ import { checkEntry, startFinding } from './entry-checks.js'
 import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work.js'
 import { type Finding, unexpected } from './finding.js'
 import { type FoldObserver, RunFold } from './fold.js'
+import type { OpenOptions } from './open-work.js'
 import { blocksIn } from './overlay-again.js'
 import { overlayCompletes } from './overlay-ends.js'
 import type {
@@ -139,7 +140,7 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
    * where it is and what became of it.
    */
   async *open(
-    given: Omit<FailureOptions, 'principal'>
+    given: Omit<OpenOptions, 'principal'>
   ): AsyncGenerator<{ readonly attempt: AskedAttempt; readonly again: FailureAgain }> {
     const state = this.#state
     if (state.started === undefined || state.isFinished) return
@@ -147,6 +148,7 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
     // Opening a ledger needs nothing of it.
     const { openAgain } = await import('./open-work.js')
     for (const attempt of [...state.attempts.values()]) {
+      if (given.isWanted?.(attempt) === false) continue
       const again = await openAgain(state, attempt, options)
       if (again !== undefined) yield { attempt, again }
     }

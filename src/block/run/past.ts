@@ -146,6 +146,42 @@ export class Past {
     return undefined
   }
 
+  /**
+   * The answer to a write of an earlier attempt that this attempt has not been given yet, whatever
+   * its number was: with more or fewer calls before it, or an attempt between that did not get so
+   * far, it is the same write, and is not sent again (L7).
+   */
+  sentBefore(requestHash: Hash): Kept | undefined {
+    const sent: Kept[] = []
+    for (let past = this.earlier; past !== undefined; past = past.earlier) {
+      if (past.attempt !== this.attempt) sent.push(...past.#sentOf(requestHash))
+    }
+    if (sent.length === 0) return undefined
+    let given = 0
+    for (const part of this.#parts()) given += part.#givenTo(requestHash)
+    return sent.reverse()[given]
+  }
+
+  /** How many answers to a write it has without having sent it. */
+  #givenTo(requestHash: Hash): number {
+    let given = 0
+    for (let place = 0; place < this.answers; place += 1) {
+      const answer = this.recorded.at(place)
+      const isIt = answer?.ok === true && answer.requestHash === requestHash
+      if (isIt && !this.isRequested(answer.seq)) given += 1
+    }
+    return given
+  }
+
+  /** Answers to a write that this part has sent, the last first. */
+  *#sentOf(requestHash: Hash): Generator<Kept> {
+    for (const entry of [...(this.#requested?.values() ?? [])].reverse()) {
+      if (entry.requestHash !== requestHash) continue
+      const answer = this.recorded.find(entry.seq)
+      if (answer?.ok === true && answer.requestHash === requestHash) yield { answer, past: this }
+    }
+  }
+
   /** Whether a call was given this result, now or in an earlier part or attempt. */
   hasGiven(call: Pick<RecordedResult, 'seq' | 'requestHash' | 'responseHash'>): boolean {
     const answer = this.#recorded?.find(call.seq)

@@ -11,10 +11,11 @@ export interface ServiceClient {
     method: Method,
     params: ServiceRequests[Method]['params']
   ): Promise<ServiceRequests[Method]['result']>
-  /** Leaving the loop ends the stream. */
+  /** Leaving the loop ends the stream, and so does the signal while it waits. */
   stream<Method extends Stream>(
     method: Method,
-    params: ServiceStreams[Method]['params']
+    params: ServiceStreams[Method]['params'],
+    signal?: AbortSignal
   ): AsyncIterable<ServiceStreams[Method]['event']>
 }
 
@@ -23,11 +24,13 @@ const asJson = (params: object) => params as Json
 
 /** A service of this process. */
 export function localClient(handle: OwnerHandler): ServiceClient {
-  const call = (method: string, params: object) =>
-    handle({ method, params: asJson(params), signal: new AbortController().signal })
+  const never = new AbortController().signal
+  const call = (method: string, params: object, signal = never) =>
+    handle({ method, params: asJson(params), signal })
   return {
     request: (method, params) => call(method, params) as Promise<unknown> as never,
-    stream: (method, params) => call(method, params) as AsyncIterable<unknown> as never
+    stream: (method, params, signal) =>
+      call(method, params, signal) as AsyncIterable<unknown> as never
   }
 }
 
@@ -35,7 +38,7 @@ export function localClient(handle: OwnerHandler): ServiceClient {
 export function ownerClient(owner: OwnerClient): ServiceClient {
   return {
     request: (method, params) => owner.request(method, asJson(params)) as Promise<unknown> as never,
-    stream: (method, params) =>
-      owner.stream(method, asJson(params)) as AsyncIterable<unknown> as never
+    stream: (method, params, signal) =>
+      owner.stream(method, asJson(params), signal) as AsyncIterable<unknown> as never
   }
 }

@@ -8,7 +8,13 @@ import {
   sha256Hex,
   TallyError
 } from '../../core/index.js'
-import type { Issue, PackDocument, ProtocolDocument, WorkflowHost } from '../../workflow/index.js'
+import type {
+  Issue,
+  importsOf,
+  PackDocument,
+  ProtocolDocument,
+  WorkflowHost
+} from '../../workflow/index.js'
 import { loadConfig } from './config.js'
 import type { Problem } from './document.js'
 import { readInput } from './files.js'
@@ -54,24 +60,12 @@ export async function readWorkflow(
   const { importsOf, parseFlow, parsePack, parseProtocol } = await import('../../workflow/index.js')
   const flow = readDocument(text)
   const parsed = parseFlow(flow)
+  const imports = parsed.ok ? importsOf(parsed.document) : []
   const problems: Problem[] = []
   const protocols: ProtocolDocument[] = []
   const packs: PackDocument[] = []
   const documents = { protocols: [] as Json[], packs: [] as Json[] }
-  const imports = parsed.ok ? importsOf(parsed.document) : []
-  const directory = dirname(resolve(frame.cwd, file))
-  const files = imports.map((one) => ({ ...one, read: () => readBeside(directory, one.path) }))
-  const named = (options.protocol ?? []).map((path) => ({
-    path,
-    integrity: undefined,
-    read: () => readInput(frame, path)
-  }))
-  for (const { path, integrity, read: readText } of [...files, ...named]) {
-    const content = await readText()
-    if (integrity !== undefined && integrity !== `sha256:${sha256Hex(content)}`) {
-      const problem = `${path} is not the file that the workflow imports: its hash differs`
-      throw new TallyError('cli.usage', { problem })
-    }
+  for (const { path, content } of await protocolFiles(frame, file, imports, options)) {
     const read = parseProtocol(content)
     if (!read.ok) problems.push(...read.issues.map((issue) => problemOf(issue, path)))
     else {
@@ -98,6 +92,39 @@ export async function readWorkflow(
     }
   }
   return { flow, protocols, packs, documents, problems }
+}
+
+/**
+ * What a workflow imports and what options name. One that an option names stands for the import of
+ * the same protocol, wherever that leads.
+ */
+async function protocolFiles(
+  frame: Frame,
+  file: string,
+  imports: ReturnType<typeof importsOf>,
+  options: WorkflowOptions
+): Promise<readonly { readonly path: string; readonly content: string }[]> {
+  const { parseProtocol, protocolKey } = await import('../../workflow/index.js')
+  const directory = dirname(resolve(frame.cwd, file))
+  const imported: { path: string; content: string }[] = []
+  const named: typeof imported = []
+  const byKey = new Map<string, string>()
+  for (const path of options.protocol ?? []) {
+    const content = await readInput(frame, path)
+    named.push({ path, content })
+    const read = parseProtocol(content)
+    if (read.ok) byKey.set(protocolKey(read.document), content)
+  }
+  for (const { path, protocol, integrity } of imports) {
+    const given = byKey.get(protocol)
+    const content = given ?? (await readBeside(directory, path))
+    if (integrity !== undefined && integrity !== `sha256:${sha256Hex(content)}`) {
+      const problem = `${path} is not the file that the workflow imports: its hash differs`
+      throw new TallyError('cli.usage', { problem })
+    }
+    if (given === undefined) imported.push({ path, content })
+  }
+  return [...imported, ...named]
 }
 
 /** What the configuration brings; a run reads it by itself, so it is only looked at. */

@@ -7,11 +7,10 @@ export function addKeepingCommands(add: Add): void {
     '--insecure-plaintext-key',
     'keep the key in plain text, for demonstrations'
   )
-  add('graph <file>', 'draw a document', async () => (await import('../graph.js')).graph).option(
-    '--format <format>',
-    'mermaid, chart, json or xstate',
-    'mermaid'
-  )
+  const graph = async () => (await import('../graph.js')).graph
+  needing(add('graph <file>', 'draw a document', graph))
+    .option('--format <format>', 'mermaid, chart, json or xstate', 'mermaid')
+    .option(...configOption)
   const lint = async () => (await import('../lint.js')).lint
   needing(add('lint <file>', 'check a document', lint)).option(...configOption)
   add('doctor', 'check the surroundings', async () => (await import('../doctor.js')).doctor).option(

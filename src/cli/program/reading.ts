@@ -2,10 +2,11 @@ import { type Add, collected, configOption } from './add.js'
 
 /** Commands that read and check a ledger. */
 export function addReadCommands(add: Add): void {
-  add('runs', 'list the runs', async () => (await import('../runs.js')).runs).option(
-    '--status <status>',
-    'running, waiting, done, failed, cancelled or imported'
-  )
+  const runs = async () => (await import('../runs.js')).runs
+  add('runs', 'list the runs, newest first', runs)
+    .option('--status <status>', 'running, waiting, done, failed, cancelled or imported')
+    .option('--name <name>', 'only those of documents with this name')
+    .option('--limit <count>', 'only so many')
   add('log', 'list the receipts', async () => (await import('../log.js')).log)
     .option('--last <count>', 'only so many; 50 unless told otherwise')
     .option('--from <index>', 'first place in the chain, from 0')
@@ -18,8 +19,10 @@ export function addReadCommands(add: Add): void {
     async () => (await import('../show.js')).show
   ).option('--journal', 'every entry of the run')
   const inspecting = async () => (await import('../inspect.js')).inspect
-  add('inspect [run]', 'show runs, past and live, as charts', inspecting)
-    .option('--stately', "to Stately's inspector, over a WebSocket on loopback")
+  add('inspect [run]', 'open the console: runs, waits, receipts, in a browser', inspecting)
+    .option('--open', 'open a browser, on a terminal')
+    .option('--read-only', 'take no answers, and change nothing')
+    .option('--stately', "show runs to Stately's inspector instead, over a WebSocket on loopback")
     .option('--payloads', 'with payloads, which else are replaced by their sizes')
     .option('--port <port>', 'where to listen; any that is free unless told otherwise')
     .option(...configOption)

@@ -33,7 +33,8 @@ export function addWorkflowCommands(add: Add): void {
     .option(...configOption)
   const diagnose = async () => (await import('../diagnose.js')).diagnose
   add('diagnose <run>', 'show what stands in the way of a run, and what may be done', diagnose)
-    .option('--on-chain', 'ask the chains whether what the run has as confirmed still stands')
+    .option('--on-chain', 'demand that chains say whether what the run has sent stands')
+    .option('--offline', 'ask no chain; by default those with configured endpoints are asked')
     .option('--send-again', 'send the same bytes of what a chain does not know any more again')
     .option(...configOption)
   const events = async () => (await import('../events.js')).events

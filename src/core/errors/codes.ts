@@ -31,7 +31,6 @@ export const errorCatalogue = {
   ...ledgerCodes,
   ...blockCodes,
   ...capabilityCodes,
-  ...inspectCodes,
   ...intentCodes,
   ...executorCodes,
   ...workflowCodes,

@@ -25,6 +25,8 @@ export interface Bridge {
   messageId(transfer: BridgeTransfer, outputs: JsonObject): string | undefined
   /** What a chain says of a message now, as far as this chain can know. */
   status(question: BridgeQuestion, read: BridgeRead): Promise<BridgeStatus>
+  /** Addresses of its contracts or programs on one of its chains, which have to be there. */
+  readonly contracts?: Readonly<Record<string, readonly string[]>>
   /** What sending would cost and how long it would take. Without it there are no quotes. */
   quote?(transfer: BridgeTransfer, read: BridgeRead): Promise<JsonObject>
 }

@@ -1,5 +1,5 @@
 import type { EffectFailure } from '../../block/index.js'
-import { type JsonObject, TallyError } from '../../core/index.js'
+import { type JsonObject, present, TallyError } from '../../core/index.js'
 import { type ChainPhase, chainFailed } from '../failure.js'
 import type {
   CallOptions,
@@ -7,6 +7,8 @@ import type {
   Executor,
   LookRequest,
   ReadRequest,
+  ReadyRequest,
+  ReadyState,
   Standing,
   UnfinishedTransaction,
   WriteRequest
@@ -47,6 +49,8 @@ export function bridgeExecutor(options: BridgeOptions): Executor {
 class BridgeExecutor implements Executor {
   readonly chains: readonly string[]
   readonly executions: Executor['executions']
+  /** Absent: one of its chains cannot be asked. */
+  readonly ready?: NonNullable<Executor['ready']>
   readonly #bridge: Bridge
   readonly #types: BridgeTypes
   readonly #routes: Routes
@@ -60,6 +64,10 @@ class BridgeExecutor implements Executor {
       if (this.#routes.serves(chain)) continue
       const problem = 'the bridge needs its executor, and none is given'
       throw new TallyError('executor.invalid_configuration', { chain, problem })
+    }
+    const own = this.chains.map((chain) => this.#routes.of(chain))
+    if (own.every(({ ready }) => ready !== undefined)) {
+      this.ready = (request, options) => this.#ready(request, options)
     }
     const { send, status, quote } = this.#types
     this.executions = {
@@ -138,6 +146,32 @@ class BridgeExecutor implements Executor {
 
   recover(transactions: readonly UnfinishedTransaction[]): void {
     for (const one of transactions) this.#routes.of(one.transaction.chain).recover([one])
+  }
+
+  /** Asks all of its chains: what is sent from one arrives at another. */
+  async #ready(request: ReadyRequest, options: CallOptions): Promise<ReadyState> {
+    const { chain } = request
+    const { contracts: own = {} } = this.#bridge
+    if (!this.chains.includes(chain)) {
+      const message = `the bridge does not serve the chain ${chain}`
+      throw chainFailed('unknown_chain', { phase: 'check', chain, message })
+    }
+    const ask = async (one: string) => {
+      const isOwn = one === chain
+      const contracts = [...(own[one] ?? []), ...(isOwn ? request.contracts : [])]
+      const payer = isOwn ? request.payer : null
+      const asked = { chain: one, payer, contracts: [...new Set(contracts)] }
+      const executor = this.#routes.of(one)
+      return present(await executor.ready?.(asked, options), `the state of ${one}`)
+    }
+    const state = await ask(chain)
+    const withoutCode = [...state.withoutCode]
+    for (const other of this.chains) {
+      if (other === chain) continue
+      const found = await ask(other)
+      withoutCode.push(...found.withoutCode.map((one) => `${one} on ${other}`))
+    }
+    return { ...state, withoutCode }
   }
 
   #inner(request: WriteRequest, phase: ChainPhase): WriteRequest {

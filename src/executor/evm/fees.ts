@@ -29,3 +29,27 @@ export async function feesOf(
   const base = quantity(baseFeePerGas, 'eth_getBlockByNumber')
   return { maxFeePerGas: 2n * base + maxPriorityFeePerGas, maxPriorityFeePerGas }
 }
+
+type Fees = EvmTransaction['fees']
+
+/** What one unit of gas may cost at most. */
+export function priceOf(fees: Fees): bigint {
+  return 'gasPrice' in fees ? fees.gasPrice : fees.maxFeePerGas
+}
+
+/**
+ * Fees with which nodes take a transaction in place of one with these: both of EIP-1559's, or the
+ * one price, are more by so many percent, and are what is usual now where that is more yet.
+ */
+export function raisedFees(before: Fees, now: Fees, percent: number): Fees {
+  const raised = (fee: bigint) => fee + max((fee * BigInt(percent) + 99n) / 100n, 1n)
+  if ('gasPrice' in before) return { gasPrice: max(raised(before.gasPrice), priceOf(now)) }
+  const tip = 'gasPrice' in now ? 0n : now.maxPriorityFeePerGas
+  const maxPriorityFeePerGas = max(raised(before.maxPriorityFeePerGas), tip)
+  const price = max(raised(before.maxFeePerGas), priceOf(now))
+  return { maxFeePerGas: max(price, maxPriorityFeePerGas), maxPriorityFeePerGas }
+}
+
+function max(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
+}

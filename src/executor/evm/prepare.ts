@@ -16,11 +16,13 @@ import { RpcError } from '../rpc/rpc-error.js'
 import { DEFAULT_SIGNER } from '../rpc/settings.js'
 import type { EvmChain } from './chain.js'
 import { decodeRevert, decodeWrite, encodeWrite } from './coding.js'
-import type { EvmSigner, EvmTransaction } from './config.js'
+import type { EvmTransaction } from './config.js'
 import type { EvmWrite } from './execution.js'
 import { feeCalls, feesOf } from './fees.js'
 import { bytes, count, hexQuantity, quantity } from './quantity.js'
 import { isRevert } from './read.js'
+import { replaceEvm } from './replace.js'
+import { checkFee, checkFunds, signed } from './signed.js'
 import { type FoundAccount, findAccount } from './signer.js'
 import type { Hex, Viem } from './viem.js'
 
@@ -84,10 +86,17 @@ export async function prepareEvm(
     const { terms } = chain.settings
     if (found.kind === 'watched') {
       const payload = await unsignedPayload(viem, chain, asked, found.address, signal)
-      const transaction = { chain: chain.id, from: found.address, payload }
+      const { maxFee } = request
+      const bound = maxFee === undefined ? {} : { maxFee }
+      const transaction = { chain: chain.id, from: found.address, payload, ...bound }
       return { kind: 'unsigned', transaction, terms }
     }
     const { address, signer } = found
+    if (request.replaces !== undefined) {
+      const { replaces } = request
+      const by = { address, signer, request: { ...request, replaces } }
+      return { kind: 'signed', transaction: await replaceEvm(viem, chain, by, signal), terms }
+    }
     let answers: Answers | undefined
     const counts = async () => {
       answers = await askAll(chain, asked, address, signal)
@@ -100,7 +109,7 @@ export async function prepareEvm(
       const known = present(answers, 'answers of the node')
       const built = await build(viem, chain, asked, { address, nonce, answers: known, signal })
       checkFee(chain, request, built)
-      return sign(viem, chain, signer, built)
+      return signed(viem, chain, signer, built)
     })
     return { kind: 'signed', transaction, terms, ...(lost.length === 0 ? {} : { reorged: lost }) }
   })
@@ -239,49 +248,10 @@ async function build(
   const available = quantity(answers.balance, 'eth_getBalance')
   const fees = await feesOf(chain, answers, signal)
   const { to, data, value, write } = asked
-  const price = 'gasPrice' in fees ? fees.gasPrice : fees.maxFeePerGas
-  const needed = value + gas * price
-  if (available < needed) {
-    throw chainFailed('insufficient_funds', {
-      phase: 'prepare',
-      chain: chain.id,
-      executionType: write.type,
-      message: 'the account cannot pay for value and gas',
-      transaction: {
-        from: address,
-        needed: needed.toString(),
-        available: available.toString()
-      }
-    })
-  }
-  return { from: address, chainId: chain.settings.chainId, nonce, to, data, value, gas, fees }
-}
-
-/** The fee is the most that the bytes can cost: they are what is signed. */
-function checkFee(chain: EvmChain, request: WriteRequest, { gas, fees }: EvmTransaction): void {
-  const { maxFee, execution } = request
-  const price = 'gasPrice' in fees ? fees.gasPrice : fees.maxFeePerGas
-  const fee = gas * price
-  if (maxFee === undefined || fee <= BigInt(maxFee)) return
-  const message = `it could cost ${fee}, and may cost ${maxFee}`
-  const about = { phase: 'prepare', executionType: execution.type, chain: chain.id } as const
-  throw chainFailed('fee_too_high', { ...about, message })
-}
-
-async function sign(
-  viem: Viem,
-  chain: EvmChain,
-  signer: EvmSigner,
-  { from, ...transaction }: EvmTransaction & { readonly from: Hex }
-): Promise<SignedTransaction> {
-  const raw = await signer.signTransaction(transaction)
-  const about = { phase: 'prepare', executionType: null } as const
-  if (!/^0x([0-9a-f]{2})+$/i.test(raw)) {
-    throw chain.failed('unknown_account', 'the signer gives no signed bytes', about)
-  }
-  const { nonce } = transaction
-  const hash = viem.keccak256(raw as Hex)
-  return { chain: chain.id, from, hash, nonce, validUntil: null, raw }
+  const { chainId } = chain.settings
+  const built = { from: address, chainId, nonce, to, data, value, gas, fees }
+  checkFunds(chain, write.type, { ...built, available })
+  return built
 }
 
 async function unsignedPayload(

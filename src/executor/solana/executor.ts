@@ -10,6 +10,7 @@ import { type Kit, loadKit } from './kit.js'
 import { lookSolana } from './look.js'
 import { accountOf, prepareSolana, simulateSolana } from './prepare.js'
 import { checkRead, readSolana } from './read.js'
+import { readySolana } from './ready.js'
 
 /**
  * Executor of Solana chains, on JSON-RPC and `@solana/kit` (an optional peer, loaded at the first
@@ -54,6 +55,7 @@ export function solanaExecutor(options: SolanaOptions): Executor {
     read: async (request, call) => readSolana(chainOf(request.chain), request, call),
     simulate: async (request, call) =>
       simulateSolana(await loaded(), chainOf(request.chain), request, call),
+    ready: async (request, { signal }) => readySolana(chainOf(request.chain), request, signal),
     prepare: async (request, call) =>
       prepareSolana(await loaded(), chainOf(request.chain), request, call),
     broadcast: async (transaction, { signal }) =>

@@ -1,5 +1,5 @@
 import type { BlockContext } from '../../block/index.js'
-import { limits, unreachable } from '../../core/index.js'
+import { type JsonObject, limits, unreachable } from '../../core/index.js'
 import {
   type ChainFailure,
   type ChainFailureCode,
@@ -21,6 +21,8 @@ export interface ConfirmOptions {
   readonly terms: Terms
   /** The bytes, to be sent again when the node has forgotten them; absent for a wallet's. */
   readonly transaction?: SignedTransaction
+  /** Those in whose place it was sent, with the same nonce: one of them may be included instead. */
+  readonly others?: readonly SignedTransaction[]
   /** Whether the chain has said that it has the transaction. */
   readonly wasAccepted: boolean
 }
@@ -35,18 +37,21 @@ export async function confirmTransaction(
   ctx: BlockContext,
   options: ConfirmOptions
 ): Promise<TransactionOutcome> {
-  const { terms } = options
+  const { terms, others = [] } = options
   const watch = new Watch(options)
   const polls = Math.min(
     Math.max(1, Math.ceil(terms.timeoutMs / terms.pollMs)),
     limits.CHAIN_POLLS_MAX
   )
-  const intervalMs = Math.max(terms.pollMs, Math.ceil(terms.timeoutMs / polls))
+  // A pause of another length than before a replacement: one that is over would be recorded.
+  const intervalMs = Math.max(terms.pollMs, Math.ceil(terms.timeoutMs / polls)) + others.length
   // What earlier attempts saw is in the recorded results: this one looks further.
-  const rounds = Math.min(polls * ctx.attempt, limits.CHAIN_LOOKS_MAX)
+  const attempts = Math.max(1, ctx.attempt - others.length)
+  const rounds = Math.min(polls * attempts, limits.CHAIN_LOOKS_MAX)
   for (let round = 1; round <= rounds; round += 1) {
-    const verdict = watch.judge(await lookOnce(ctx, options.look))
-    if (verdict.kind === 'confirmed') return outcomeOf(options.look.hash, verdict.included)
+    const { hash, seen } = await lookAtAll(ctx, options)
+    const verdict = watch.judge(seen, hash)
+    if (verdict.kind === 'confirmed') return outcomeOf(hash, verdict.included)
     if (verdict.kind === 'failed') throw new ChainStepFailure(verdict.failure)
     if (verdict.kind === 'forgotten' && options.transaction !== undefined) {
       await sendAgain(ctx, options.transaction)
@@ -57,6 +62,36 @@ export async function confirmTransaction(
 }
 
 type Seen = { readonly standing: Standing } | { readonly failure: ChainFailure }
+
+/** What is seen of the newest transaction, or of the one that is included in its place. */
+async function lookAtAll(
+  ctx: BlockContext,
+  { look, others = [] }: ConfirmOptions
+): Promise<{ readonly hash: string; readonly seen: Seen }> {
+  const hashes = [look.hash, ...others.map(({ hash }) => hash)]
+  if (others.length === 0) return { hash: look.hash, seen: await lookOnce(ctx, look) }
+  const all: Seen[] = []
+  for (const hash of hashes) {
+    const seen = await lookOnce(ctx, { ...look, hash, among: hashes })
+    if ('standing' in seen && seen.standing.status === 'included') return { hash, seen }
+    all.push(seen)
+  }
+  return { hash: look.hash, seen: together(all, hashes) }
+}
+
+/** Of transactions of which none is included. */
+function together(all: readonly Seen[], hashes: readonly string[]): Seen {
+  const failed = all.find((seen) => 'failure' in seen)
+  if (failed !== undefined) return failed
+  const standings = all.flatMap((seen) => ('standing' in seen ? [seen.standing] : []))
+  // One that stands in the place of another is found by its own look, once the node shows it.
+  const isOfOurs = (one: Standing) =>
+    one.status === 'displaced' && one.by !== null && hashes.includes(one.by)
+  if (standings.some(isOfOurs)) return { standing: { status: 'pending' } }
+  const open = (status: 'pending' | 'unknown') => standings.find((one) => one.status === status)
+  const standing = open('pending') ?? open('unknown') ?? standings[0] ?? { status: 'unknown' }
+  return { standing }
+}
 
 /** A look that fails says nothing about the transaction. */
 async function lookOnce(ctx: BlockContext, request: LookRequest): Promise<Seen> {
@@ -93,14 +128,18 @@ class Watch {
   #missing = 0
   #displaced = 0
   #last: Seen | undefined
+  /** Of the transaction that was seen last. */
+  #hash: string
 
   constructor(options: ConfirmOptions) {
     this.#options = options
+    this.#hash = options.look.hash
     this.#wasKnown = options.wasAccepted
   }
 
-  judge(seen: Seen): Verdict {
+  judge(seen: Seen, hash: string): Verdict {
     this.#last = seen
+    this.#hash = hash
     if ('failure' in seen) return { kind: 'open' }
     const { standing: status } = seen
     if (status.status !== 'displaced') this.#displaced = 0
@@ -137,7 +176,8 @@ class Watch {
   /** The failure to end with when the time is over. */
   givenUp(): ChainFailure {
     const last = this.#last
-    if (last !== undefined && 'failure' in last) return { ...last.failure, sent: true }
+    const stuck = this.#stuck()
+    if (last !== undefined && 'failure' in last) return { ...stuck, ...last.failure, sent: true }
     if (this.#wasReorged) {
       return this.#failure('reorged_out', {
         message: 'its block is not part of the chain any more, and it was not included again'
@@ -145,7 +185,17 @@ class Watch {
     }
     const where =
       this.#included === undefined ? 'it was not included' : 'too few blocks stand on it'
-    return this.#failure('timed_out', { message: `${where} within the time given` })
+    return this.#failure('timed_out', { message: `${where} within the time given`, ...stuck })
+  }
+
+  /** What one has to know to replace it; nothing where its executor has not said what it costs. */
+  #stuck(): { readonly transaction?: JsonObject } {
+    const { look, transaction } = this.#options
+    const last = this.#last
+    if (transaction?.fee === undefined || this.#wasReorged) return {}
+    const { hash, from, nonce } = look
+    const standing = last !== undefined && 'standing' in last ? last.standing.status : null
+    return { transaction: { hash, from, nonce, fee: transaction.fee, standing } }
   }
 
   #noticeReorg(status: Standing): void {
@@ -193,7 +243,8 @@ class Watch {
     code: ChainFailureCode,
     fields: Pick<Parameters<typeof chainFailure>[1], 'message' | 'revert' | 'transaction'>
   ): ChainFailure {
-    const { chain, hash, from, nonce, execution } = this.#options.look
+    const { chain, from, nonce, execution } = this.#options.look
+    const hash = this.#hash
     const block = this.#included
     return chainFailure(code, {
       ...fields,

@@ -61,13 +61,14 @@ export function prepareTransaction(
   request: WriteRequest,
   generation = 0
 ): Promise<Prepared> {
-  const { chain, execution, account, maxFee } = request
+  const { chain, execution, account, maxFee, replaces } = request
   const asked = ctx.effect(chainEffects.prepare, {
     request: {
       chain,
       execution,
       ...(account === undefined ? {} : { account }),
       ...(maxFee === undefined ? {} : { maxFee }),
+      ...(replaces === undefined ? {} : { replaces: replaces as unknown as Json }),
       generation
     },
     // Not `none`: a retry must keep these bytes even when something failed before them, or it

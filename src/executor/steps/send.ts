@@ -1,16 +1,19 @@
 import type { BlockContext } from '../../block/index.js'
 import { isJsonObject, type Json, limits } from '../../core/index.js'
-import { type ChainFailureCode, chainFailure } from '../failure.js'
+import { chainFailure, hadNoEffect } from '../failure.js'
 import type { Prepared, SignedTransaction, Terms, WriteRequest } from '../port.js'
 import { reorgedFailure } from '../reconfirm.js'
 import { confirmTransaction } from './confirm.js'
 import { broadcastTransaction, lookRequest, prepareTransaction } from './effects.js'
 import { ChainStepFailure, rethrow, type TransactionOutcome } from './outcome.js'
+import { type Replacing, replaceStuck } from './replace.js'
 
 /** A write, and how it is waited for; what is absent is as the chain is configured. */
 export interface SendOptions extends WriteRequest, Partial<Terms> {
   /** How long the person with the wallet has, in unsigned mode. Default: for ever. */
   readonly walletTimeoutMs?: number
+  /** Transactions to be replaced by hash, and what is paid more for each, in percent. */
+  readonly replacing?: Replacing
 }
 
 /**
@@ -39,7 +42,7 @@ export async function sendTransaction(
       if (code === 'nonce_superseded') superseded += 1
       // It certainly had no effect and asks for nothing but to be signed anew.
       else if (phase !== 'prepare' && code === 'expired') expired += 1
-      else if (phase !== 'prepare' && endedWithoutEffect.has(code)) ended += 1
+      else if (phase !== 'prepare' && hadNoEffect(code)) ended += 1
       else throw error
       if (superseded >= limits.CHAIN_PREPARES_MAX || ended >= ctx.attempt) throw error
       // Those of earlier attempts are among the recorded results.
@@ -47,16 +50,6 @@ export async function sendTransaction(
     }
   }
 }
-
-/**
- * After these a retry of the step may send another transaction. Not after `replaced` and
- * `nonce_conflict`: what took the nonce may be the same payment, sent faster by a wallet.
- */
-const endedWithoutEffect: ReadonlySet<ChainFailureCode> = new Set<ChainFailureCode>([
-  'reverted',
-  'rejected',
-  'insufficient_funds'
-])
 
 async function oneTransaction(
   ctx: BlockContext,
@@ -100,11 +93,11 @@ async function carryOut(
   ctx.log('tx_prepared', { chain, hash, from, nonce })
   const { answer } = await broadcastTransaction(ctx, transaction)
   ctx.log('tx_sent', { chain, hash, answer })
+  const replaced = await replaceStuck(ctx, { transaction, answer, options })
   return confirmTransaction(ctx, {
-    look: lookRequest(transaction, options.execution),
+    look: lookRequest(replaced.transaction, options.execution),
     terms,
-    transaction,
-    wasAccepted: answer !== 'unanswered'
+    ...replaced
   })
 }
 
@@ -118,12 +111,18 @@ async function handOver(
   }
 ): Promise<TransactionOutcome> {
   const { transaction, options, terms } = given
-  const { chain, from, payload } = transaction
+  const { chain, from, payload, maxFee } = transaction
   const { execution, walletTimeoutMs: timeoutMs } = options
   const about = { phase: 'send', chain, executionType: execution.type } as const
   const answer = await ctx.wait({
     reason: 'external',
-    request: { kind: 'sign_and_send', chain, from, transaction: payload },
+    request: {
+      kind: 'sign_and_send',
+      chain,
+      from,
+      transaction: payload,
+      ...(maxFee === undefined ? {} : { max_fee: maxFee })
+    },
     ...(timeoutMs === undefined ? {} : { timeoutMs })
   })
   if (answer.action === 'deny') {

@@ -1,5 +1,6 @@
 import {
   bytesOver,
+  elapsedMs,
   type Hash,
   type IdentityId,
   limits,
@@ -9,6 +10,7 @@ import {
 import { headRootOf } from '../chain/chain-head.js'
 import type { DerivableCommit } from '../derived/unflushed-records.js'
 import { wrapValue } from '../envelope.js'
+import type { Position } from '../item.js'
 import type { StoreKeys } from '../keys.js'
 import { type LogFrontier, leafHash } from '../log/index.js'
 import { encodeHead, type Head } from '../record/head.js'
@@ -65,8 +67,12 @@ export class CommitWriter {
     return this.#frontier
   }
 
-  /** Signs, writes and syncs a batch; throws `ledger.fenced` when the head is not ours any more. */
-  async write(items: readonly QueuedItem[]): Promise<DerivableCommit> {
+  /**
+   * Signs, writes and syncs a batch up to a position; throws `ledger.fenced` when the head is not
+   * ours any more.
+   */
+  async write(items: readonly QueuedItem[], position: Position): Promise<DerivableCommit> {
+    const from = elapsedMs()
     const signing = this.#signing.finish()
     if (signing !== undefined) await signing
     const last = items.at(-1)
@@ -109,7 +115,14 @@ export class CommitWriter {
       leaves: record.leaves,
       frontier: record.frontier,
       tree: last.chainHead.tree,
-      changedKeys
+      changedKeys,
+      written: {
+        position,
+        units: record.receipts.length,
+        bytes: Buffer.byteLength(record.text),
+        receipts: head.receipts,
+        durationMs: elapsedMs() - from
+      }
     }
   }
 

@@ -59,6 +59,7 @@ export class Derived {
   #derivedTree: StateTree
   readonly #checkpoints = new Map<RunId, PendingCheckpoint>()
   #checkpointBytes = 0
+  readonly #listeners = new Set<(commit: DerivableCommit) => void>()
 
   constructor(options: {
     readonly store: Store
@@ -94,6 +95,13 @@ export class Derived {
   /** Takes note of a durable commit; commits come in order, each once. */
   absorb(commit: DerivableCommit): void {
     this.#unflushed.absorb(commit, (runId) => this.#entriesBefore(runId))
+    for (const listener of this.#listeners) listener(commit)
+  }
+
+  /** Calls `listener` with each commit, once its records are found here. */
+  onAbsorbed(listener: (commit: DerivableCommit) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   /** Takes note of a commit that the watermark covers and the state pages do not. */

@@ -1,5 +1,6 @@
 import type { Hash, RunId, UnitId } from '../../core/index.js'
 import type { QueuedItem } from '../commit/queued-item.js'
+import type { CommitWritten } from '../ledger-api.js'
 import type { LogFrontier } from '../log/index.js'
 import type { StateTree } from '../state/index.js'
 import { hashIndexKey, type IndexEntry, type ReceiptLocation, unitIndexKey } from './index-runs.js'
@@ -15,6 +16,8 @@ export interface DerivableCommit {
   readonly frontier: LogFrontier
   readonly tree: StateTree
   readonly changedKeys: number
+  /** Undefined of one that was read. */
+  readonly written?: CommitWritten
 }
 
 /** What a stretch of commits brings, kept until it is derived on disk. */

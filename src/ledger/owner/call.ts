@@ -32,6 +32,12 @@ export class Call {
     this.#wake()
   }
 
+  /** Nothing more is wanted of it. */
+  end(): void {
+    this.#steps.push({ kind: 'result', value: null })
+    this.#wake()
+  }
+
   fail(error: TallyError): void {
     this.#failure = error
     this.#wake()

@@ -26,8 +26,11 @@ export interface OwnerClient {
    * which the outcome is unknown.
    */
   request(method: string, params: Json): Promise<Json>
-  /** Asks for a stream of events; leaving the loop ends it. Throws as `request` does. */
-  stream(method: string, params: Json): AsyncGenerator<Json, void>
+  /**
+   * Asks for a stream of events; leaving the loop ends it, and so does the signal while it waits
+   * for one. Throws as `request` does.
+   */
+  stream(method: string, params: Json, signal?: AbortSignal): AsyncGenerator<Json, void>
   close(): void
 }
 
@@ -103,7 +106,7 @@ class Connection {
     return {
       ledger,
       request: (method, params) => this.#request(method, params),
-      stream: (method, params) => this.#stream(method, params),
+      stream: (method, params, signal) => this.#stream(method, params, signal),
       close: () => this.close()
     }
   }
@@ -120,9 +123,12 @@ class Connection {
     throw malformed(`${method} answers with a stream`)
   }
 
-  async *#stream(method: string, params: Json): AsyncGenerator<Json, void> {
+  async *#stream(method: string, params: Json, signal?: AbortSignal): AsyncGenerator<Json, void> {
+    if (signal?.aborted === true) return
     const { id, call } = this.#call(method, params)
     const refill = limits.OWNER_EVENTS_AHEAD_MAX / 2
+    const leave = () => call.end()
+    signal?.addEventListener('abort', leave)
     try {
       for (let taken = 1; ; taken += 1) {
         const step = await call.next()
@@ -131,6 +137,7 @@ class Connection {
         yield step.value
       }
     } finally {
+      signal?.removeEventListener('abort', leave)
       if (this.#calls.has(id)) this.#send({ id, cancel: true })
     }
   }

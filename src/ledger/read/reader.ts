@@ -30,6 +30,12 @@ export interface CommitRecord {
   readonly items: readonly RecordItem[]
 }
 
+export interface WritingReceipt {
+  readonly text: string
+  readonly writeSet: string
+  readonly bodies: ItemBodies
+}
+
 const RECORDS_KEPT = 4
 /** Records of a journal that are read before the loop turns (D9). */
 const RECORDS_IN_TURN = 16
@@ -94,11 +100,31 @@ export class Reader {
     }
   }
 
+  /** A receipt by its hash or by its place in the chain. */
+  receipt(which: Hash | number): StoredReceipt | undefined {
+    return typeof which === 'number' ? this.receiptAt(which) : this.receiptByHash(which)
+  }
+
   receiptAt(index: number): StoredReceipt | undefined {
     const seq = this.#derived.commitSeqOf(index)
     if (seq === undefined) return undefined
     const record = this.record(seq)
     return this.#receiptAt(record, index - record.header.receipts)
+  }
+
+  /** A receipt with its write set as stored, and what resolves the values that it names. */
+  writingReceipt(index: number): WritingReceipt | undefined {
+    const seq = this.#derived.commitSeqOf(index)
+    if (seq === undefined) return undefined
+    const record = this.record(seq)
+    const ordinal = index - record.header.receipts
+    const item = record.items.filter(({ receipt }) => receipt !== undefined)[ordinal]
+    if (item?.receipt === undefined) return undefined
+    return {
+      text: item.receipt.text,
+      writeSet: item.receipt.writeSet,
+      bodies: new ItemBodies(this.#store, this.#keys, item)
+    }
   }
 
   receiptByHash(hash: Hash): StoredReceipt | undefined {
@@ -115,16 +141,20 @@ export class Reader {
     )
   }
 
-  async *log(from: number, to: number): AsyncGenerator<LogRecord> {
-    // Commit numbers grow with leaves: halve the range to the record that holds leaf `from`.
+  /** The commit record that holds a leaf of the log: commit numbers grow with leaves. */
+  commitOfLeaf(leaf: number): number {
     let low = 0
     let high = this.#commits()
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)
-      if (this.record(middle).header.leaves <= from) low = middle
+      if (this.record(middle).header.leaves <= leaf) low = middle
       else high = middle
     }
-    for await (const { header, items } of this.records(low, this.#commits())) {
+    return low
+  }
+
+  async *log(from: number, to: number): AsyncGenerator<LogRecord> {
+    for await (const { header, items } of this.records(this.commitOfLeaf(from), this.#commits())) {
       let leaf = header.leaves
       for (const item of items) {
         for (const record of logRecords(item, leaf)) {

@@ -47,6 +47,7 @@ export class CodeCheck {
       this.#codeProblem(this.#keys.derived, stamp) ??
       (await this.#setProblem()) ??
       (await this.#rangeProblem(this.#keys.statePages())) ??
+      (await this.#rangeProblem(this.#keys.allWrites())) ??
       checkpoints
     )
   }

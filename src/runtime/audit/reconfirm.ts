@@ -6,6 +6,7 @@ import {
   type Json,
   type RunId,
   shownText,
+  systemClock,
   TallyError
 } from '../../core/index.js'
 import type {
@@ -24,6 +25,8 @@ import type { DeliveredEvent } from '../run/channel.js'
 export interface RecheckOptions {
   /** Sends the bytes of what the chain does not know any more again. Default false. */
   readonly sendAgain?: boolean
+  /** How long the chains are asked altogether, milliseconds; then what has not answered is null. */
+  readonly withinMs?: number
 }
 
 /** How a transaction that a run has as confirmed, or only as sent, stands on its chain now. */
@@ -58,13 +61,13 @@ export interface ReconfirmParts {
  */
 export async function reconfirmRun(
   runId: RunId,
-  { sendAgain = false }: RecheckOptions,
+  options: RecheckOptions,
   parts: ReconfirmParts
 ): Promise<readonly TransactionCheck[]> {
   const { ledger, registry } = parts
   const record = ledger.run(runId)
   if (record === undefined) throw new TallyError('run.not_found', { runId })
-  const { transactionsIn, transactionTexts } = await import('../../executor/index.js')
+  const { transactionTexts } = await import('../../executor/index.js')
   const started = record.started as unknown as RunStarted
   const used = (name: string) => (registry.composite(name) ?? null) as unknown as Json
   // Definitions are plain JSON by construction.
@@ -73,9 +76,7 @@ export async function reconfirmRun(
   for await (const found of ledger.journals([runId], transactionTexts)) {
     // The journal gives back what the pump has written.
     const entries = found.map(({ value }) => value as unknown as JournalEntry)
-    const { confirmed, unconfirmed } = transactionsIn(entries)
-    for (const one of [...confirmed, ...unconfirmed]) {
-      const check = await checked(one, { run, registry, sendAgain })
+    for (const check of await askChains(entries, options, { run, registry })) {
       checks.push(check)
       const { path, diagnostic, recorded } = check
       if (diagnostic === null || recorded === null) continue
@@ -87,15 +88,46 @@ export async function reconfirmRun(
   return checks
 }
 
+export interface AskedChains {
+  readonly run: RunDocuments
+  readonly registry: Pick<Registry, 'provider'>
+}
+
+/** What chains say now of the transactions of one run's journal. Reports and changes nothing. */
+export async function askChains(
+  entries: readonly JournalEntry[],
+  { sendAgain = false, withinMs }: RecheckOptions,
+  parts: AskedChains
+): Promise<readonly TransactionCheck[]> {
+  const { transactionsIn } = await import('../../executor/index.js')
+  const { confirmed, unconfirmed } = transactionsIn(entries)
+  const late = new AbortController()
+  const callOff =
+    withinMs === undefined
+      ? undefined
+      : systemClock.schedule(systemClock.now() + withinMs, () => late.abort())
+  const checks: TransactionCheck[] = []
+  try {
+    // What is unknown first: it is what a person waits for.
+    for (const one of [...unconfirmed, ...confirmed]) {
+      checks.push(await checked(one, { ...parts, sendAgain, signal: late.signal }))
+    }
+  } finally {
+    callOff?.()
+  }
+  return checks
+}
+
 interface Around {
   readonly run: RunDocuments
   readonly registry: Pick<Registry, 'provider'>
   readonly sendAgain: boolean
+  readonly signal: AbortSignal
 }
 
 async function checked(
   one: ConfirmedTransaction | SentTransaction,
-  { run, registry, sendAgain }: Around
+  { run, registry, sendAgain, signal }: Around
 ): Promise<TransactionCheck> {
   const executor = await import('../../executor/index.js')
   const { reorgDiagnostic } = await import('../../workflow/index.js')
@@ -105,7 +137,7 @@ async function checked(
   const about = { path, chain, hash, recorded, sentAgain: null }
   try {
     const request = executor.lookFor(one) as unknown as Json
-    const status = await asked(registry, executor.chainEffects.look, { chain, request })
+    const status = await asked(registry, executor.chainEffects.look, { chain, request, signal })
     const found = executor.foundLater(recorded, status as unknown as Standing)
     if (found.status === 'in_place') return { ...about, found, diagnostic: null }
     if (!('blockHash' in one) || found.status === 'included') {
@@ -116,7 +148,7 @@ async function checked(
     const failure = executor.reorgedFailure(one, found)
     const bytes = found.status === 'gone' ? transaction : null
     const diagnostic = reorgDiagnostic({ failure, path, mayRetry: bytes !== null }, run)
-    const sentAgain = sendAgain && bytes !== null ? await sent(registry, bytes) : null
+    const sentAgain = sendAgain && bytes !== null ? await sent(registry, bytes, signal) : null
     return { ...about, found, diagnostic, sentAgain }
   } catch (error) {
     const failure = executor.chainFailureOf(error)
@@ -126,12 +158,16 @@ async function checked(
   }
 }
 
-async function sent(registry: Around['registry'], transaction: SignedTransaction): Promise<string> {
+async function sent(
+  registry: Around['registry'],
+  transaction: SignedTransaction,
+  signal: AbortSignal
+): Promise<string> {
   const { chainEffects, chainFailureOf } = await import('../../executor/index.js')
   const { chain } = transaction
   const request = { transaction } as unknown as Json
   try {
-    const answer = await asked(registry, chainEffects.broadcast, { chain, request })
+    const answer = await asked(registry, chainEffects.broadcast, { chain, request, signal })
     return isJsonObject(answer) ? shownText(answer['answer']) : 'unanswered'
   } catch (error) {
     const failure = chainFailureOf(error)
@@ -143,14 +179,29 @@ async function sent(registry: Around['registry'], transaction: SignedTransaction
 async function asked(
   registry: Around['registry'],
   effect: string,
-  { chain, request }: { readonly chain: string; readonly request: Json }
+  call: { readonly chain: string; readonly request: Json; readonly signal: AbortSignal }
 ): Promise<Json> {
+  const { chain, request, signal } = call
+  const { chainFailed } = await import('../../executor/index.js')
   const provider = registry.provider(effect)
   if (provider === undefined) {
-    const { chainFailed } = await import('../../executor/index.js')
     const message = 'no executor of chains is configured'
     throw chainFailed('unknown_chain', { phase: 'check', chain, message })
   }
-  const { signal } = new AbortController()
-  return provider.perform({ key: hashJson(request), request, signal })
+  const late = () =>
+    chainFailed('rpc_timeout', { phase: 'check', chain, message: 'no answer in the time given' })
+  if (signal.aborted) throw late()
+  let leave: () => void = () => undefined
+  const isLate = new Promise<never>((_, reject) => {
+    leave = () => reject(late())
+    signal.addEventListener('abort', leave, { once: true })
+  })
+  try {
+    return await Promise.race([
+      isLate,
+      provider.perform({ key: hashJson(request), request, signal })
+    ])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
 }

@@ -9,8 +9,17 @@ import {
   type VerificationReport,
   verifyLedgerDeep
 } from '../../audit/index.js'
-import { type Hash, type IdentityId, type RunId, TallyError } from '../../core/index.js'
+import {
+  type Clock,
+  type Hash,
+  type IdentityId,
+  limits,
+  type RunId,
+  systemClock,
+  TallyError
+} from '../../core/index.js'
 import type { GivenNote, KeptPlace, Ledger, Store } from '../../ledger/index.js'
+import type { RunningTelemetry } from '../../telemetry/index.js'
 
 export interface VerifyOptions {
   /** Does every run again with the registered code. Default true. */
@@ -21,10 +30,17 @@ export interface VerifyOptions {
   readonly notes?: readonly (string | GivenNote)[]
 }
 
+interface WatchedVerify extends VerifyOptions {
+  /** Called with each commit record that is read. */
+  readonly onRecord?: () => void
+}
+
 /** The audit room over one opened ledger and what is registered. */
 export interface RuntimeAudit {
   /** With the lock, unless that is what is being recovered. */
-  verify(options: VerifyOptions, checks?: { readonly lock: boolean }): Promise<VerificationReport>
+  verify(options: WatchedVerify, checks?: { readonly lock: boolean }): Promise<VerificationReport>
+  /** Verifies a ledger that is being written. */
+  verifySteadily(options: WatchedVerify): Promise<VerificationReport>
   replayReceipt(which: Hash | number): Promise<ReceiptReplay | undefined>
   reconstructState(upTo: number): ReturnType<typeof reconstructState>
   /** Throws `run.not_found`. */
@@ -36,6 +52,8 @@ export function auditOf({
   failed,
   key,
   kept: keptIn,
+  telemetry,
+  clock,
   ...parts
 }: {
   readonly store: Store
@@ -45,6 +63,8 @@ export function auditOf({
   kept(): Promise<KeptPlace | undefined>
   /** That of the ledger. */
   readonly key: Ledger['verificationKey']
+  readonly telemetry: RunningTelemetry | undefined
+  readonly clock: Clock
   /** Hears of what came out otherwise, before the report is given. */
   found(difference: Difference): Promise<void>
   /** Hears that a verification has failed, before its report is given. */
@@ -56,14 +76,22 @@ export function auditOf({
     if (report.difference !== undefined) await found(report.difference)
     return report
   }
+  const verify: RuntimeAudit['verify'] = async (asked, { lock } = { lock: true }) => {
+    const { notes = [], reexecute = true, onRecord, ...options } = asked
+    const store = onRecord === undefined ? parts.store : watched(parts, onRecord)
+    const checked = { kept: lock ? await keptIn() : undefined, notes: notes.map(given) }
+    const from = clock.now()
+    const report = await told(
+      await verifyLedgerDeep({ ...parts, ...options, ...checked, store, key, reexecute })
+    )
+    const { ok: isOk, receipts } = report
+    telemetry?.verified({ isOk, receipts, from, to: clock.now() })
+    if (!report.ok) await failed()
+    return report
+  }
   return {
-    verify: async ({ notes = [], reexecute = true, ...options }, { lock } = { lock: true }) => {
-      const checked = { kept: lock ? await keptIn() : undefined, notes: notes.map(given) }
-      const asked = { ...parts, ...options, ...checked, key, reexecute }
-      const report = await told(await verifyLedgerDeep(asked))
-      if (!report.ok) await failed()
-      return report
-    },
+    verify,
+    verifySteadily: (options) => steadily(() => verify(options)),
     replayReceipt: async (which) => {
       const replayed = await replayReceipt({ ...parts, which })
       return replayed === undefined ? undefined : told(replayed)
@@ -79,4 +107,41 @@ export function auditOf({
 
 function given(note: string | GivenNote, index: number): GivenNote {
   return typeof note === 'string' ? { source: `note ${index + 1}`, text: note } : note
+}
+
+/** The store, which says when a commit record was read from it. */
+function watched(
+  { store, identity }: { readonly store: Store; readonly identity: IdentityId },
+  onRecord: () => void
+): Store {
+  const told = async function* (entries: ReturnType<Store['entries']>) {
+    for await (const entry of entries) {
+      onRecord()
+      yield entry
+    }
+  }
+  return {
+    get: (key) => store.get(key),
+    entries: (range) => {
+      const isOfCommits = range.gte.startsWith(`${identity}/commit/`)
+      return isOfCommits ? told(store.entries(range)) : store.entries(range)
+    },
+    commit: (items) => store.commit(items),
+    compact: () => store.compact(),
+    close: () => store.close()
+  }
+}
+
+/** What a commit under way makes look wrong is not found twice in the same place. */
+async function steadily(verify: () => Promise<VerificationReport>): Promise<VerificationReport> {
+  let report = await verify()
+  for (let attempt = 1; attempt < limits.VERIFY_ATTEMPTS_MAX && !report.ok; attempt += 1) {
+    const seen = JSON.stringify(report.failure)
+    await new Promise<void>((resolve) => {
+      systemClock.schedule(systemClock.now() + limits.VERIFY_PAUSE_MS, resolve)
+    })
+    report = await verify()
+    if (JSON.stringify(report.failure) === seen) return report
+  }
+  return report
 }

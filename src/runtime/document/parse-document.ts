@@ -16,3 +16,15 @@ export async function parseDocument(
   const parsed = await slices.takeEach(piecesByKind(document, { ...options, own: [anyFlowKind] }))
   return parsed.ok ? parsed.value : parsed
 }
+
+/** The same of a workflow of AIS with what it needs in one document, under no policy of a host. */
+export async function parseWorkflow(bundle: Json): Promise<ParsedDocument> {
+  const { WorkflowParts } = await import('../../workflow/index.js')
+  const { loadExpressions } = await import('../../expression/index.js')
+  const { workflowKind } = await import('./workflow-kind.js')
+  const parts = new WorkflowParts()
+  parts.use(await loadExpressions())
+  const slices = new DocumentSlices(bundle)
+  const parsed = await slices.takeEach(workflowKind(parts).pieces(bundle, {}))
+  return parsed.ok ? parsed.value : parsed
+}

@@ -5,11 +5,13 @@ import type {
   RunRecording,
   VerificationReport
 } from '../../audit/index.js'
+import type { JournalEntry, Provider } from '../../block/index.js'
 import {
   type Hash,
   type IdentityId,
   isHash,
   isJsonObject,
+  type Json,
   type PublicKey,
   type RunId,
   TallyError
@@ -24,13 +26,13 @@ import {
   type KeptPlace,
   mainIdentity,
   type OwnerClient,
-  type OwnerHandler,
   openLedger,
   openSnapshot,
   type ReadableStore,
   type Store,
   VerificationKey
 } from '../../ledger/index.js'
+import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
 import type { OpenRuns, RunReadiness } from '../audit/upgrade-check.js'
 import type { TallyConfig } from '../code/config.js'
 import type { RunPrivacy } from '../code/private-code.js'
@@ -38,8 +40,8 @@ import type { Registrations } from '../code/registrations.js'
 import type { Registry } from '../code/registry.js'
 import { IntegrityLock, readKept } from '../opening/integrity-lock.js'
 import type { RecordingPart } from '../service/recording-parts.js'
-import { serve } from '../service/service.js'
 import { blobKeyOf } from './blob-key.js'
+import type { LedgerReader } from './reading-service.js'
 
 /** Which identity of a location is meant. */
 export interface NamedIdentity {
@@ -47,21 +49,17 @@ export interface NamedIdentity {
   readonly identity?: IdentityId | undefined
 }
 
-/** A ledger that is read without its key. */
-export interface LedgerReader {
-  /** The methods that only read; the others throw `ledger.read_only`. */
-  readonly service: OwnerHandler
-  close(): Promise<void>
-}
-
 /**
- * Opens a ledger of this machine for reading: no key, no passphrase, no blocks, nothing written.
+ * Opens a ledger of this machine for reading, or a snapshot file: no key, no passphrase, no blocks,
+ * nothing written.
  * Throws `ledger.not_found`, `ledger.locked`, and the other codes of opening.
  */
 export async function openReader(
   location: string,
   options: NamedIdentity = {}
 ): Promise<LedgerReader> {
+  const { openSnapshotReader, serviceForReading } = await import('./reading-service.js')
+  if (await isFile(location)) return openSnapshotReader(location, noSigner)
   const held = await holdForReading(location)
   const { store } = held
   const { realPath } = held.location
@@ -80,17 +78,9 @@ export async function openReader(
     if (cause !== undefined && ledger.state().mode !== 'safe') ledger.enterSafeMode(cause)
     const verify = (notes: readonly GivenNote[]) =>
       verifyStore({ store, identity, notes, code: undefined, realPath })
-    const service = serve({
-      ledger,
-      location: realPath,
-      isFollower: held.location.marker.followers?.includes(identity) ?? false,
-      exports: async (given) => {
-        const { exportLedger } = await import('../system/exporting.js')
-        const note = async () => null
-        return exportLedger({ store, identity, verify: () => verify([]), note }, given)
-      },
-      verify: ({ notes }) => verify(notes)
-    })
+    const isFollower = held.location.marker.followers?.includes(identity) ?? false
+    const opened = { ledger, store, identity, location: realPath, isFollower }
+    const service = serviceForReading(opened, verify)
     return {
       service,
       close: async () => {
@@ -250,6 +240,10 @@ export const noSigner: Signer = {
   }
 }
 
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() === true
+}
+
 export interface RecordOptions extends NamedIdentity {
   /** Opens the key file, with which the journal of a run that has not ended is authenticated. */
   readonly passphrase?: string | undefined
@@ -264,7 +258,7 @@ export async function recordRunAt(
   run: RunId,
   options: RecordOptions = {}
 ): Promise<RunRecording> {
-  if ((await stat(location).catch(() => undefined))?.isFile() === true) {
+  if (await isFile(location)) {
     const { store, identity } = await openSnapshot(location)
     return recordIn({ store, identity }, run)
   }
@@ -352,6 +346,17 @@ export async function replayRecordingWith(
   } finally {
     await close()
   }
+}
+
+/** What chains say now of the transactions of a run, by the providers at hand; nothing changes. */
+export async function askChainsWith(
+  providers: readonly Provider[],
+  run: { readonly entries: readonly JournalEntry[]; readonly definition: Json },
+  options: Pick<RecheckOptions, 'withinMs'>
+): Promise<readonly TransactionCheck[]> {
+  const { askChains } = await import('../audit/reconfirm.js')
+  const registry = { provider: (name: string) => providers.find((one) => one.name === name) }
+  return askChains(run.entries, options, { run, registry })
 }
 
 /** Code of packages that the run has used. */

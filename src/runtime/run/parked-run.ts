@@ -55,13 +55,17 @@ export async function rebuildRun(
   if (mode === 'safe') throw new TallyError('ledger.safe_mode', { problem: cause?.message ?? '' })
   const started = await firstEntry(ledger, runId)
   const { root, compiled, block } = await preparedFor(runId, started, registry)
-  const checkpoint = parseCheckpoint(ledger.checkpoint(runId), {
+  const host = hostOf(block)
+  const saved = parseCheckpoint(ledger.checkpoint(runId), {
     runId,
     compiled,
     startedHash: hashJson(started),
     authenticate: (hash) => ledger.authenticate(hash)
   })
-  const pump = new RunPump({ runId, root, host: hostOf(block), checkpoint })
+  // An observer that lacks what the checkpoint leaves out is given the whole journal.
+  const isSeen = host.observer === undefined || host.observer.entries >= (saved?.entries ?? 0)
+  const checkpoint = isSeen ? saved : undefined
+  const pump = new RunPump({ runId, root, host, checkpoint })
   pump.recovery.begin(started)
   // Taken one by one: a long journal is never in memory as a whole.
   const journal = ledger.journal(runId, checkpoint?.entries ?? 0)

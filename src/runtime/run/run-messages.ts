@@ -64,6 +64,7 @@ export class RunMessages {
   /** Gives a message of a person to a run. */
   async message(runId: RunId, given: Command): Promise<MessageOutcome> {
     const { commandId, ...message } = copyOf(given)
+    this.#store.parts.host.telemetry?.answering(message.token)
     if (commandId === undefined) return this.#judge(runId, message, message.by)
     const name = JSON.stringify([runId, commandId])
     while (this.#underWay.has(name)) await this.#underWay.get(name)

@@ -233,6 +233,7 @@ export class RunStarter {
         inputHash,
         context,
         trace,
+        observer: this.#store.observerOf(entry.runId),
         emit: entry.isHeard ? this.#store.emitOf(entry) : undefined
       },
       this.#store.parts.host

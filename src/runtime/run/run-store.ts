@@ -125,7 +125,13 @@ export class RunStore {
 
   /** What the pump of a run acts through; `block` says where the run's names lead. */
   hostOf(entry: RunEntry, block = this.parts.host.block): PumpHost {
-    return { ...this.parts.host, emit: this.emitOf(entry), block }
+    const observer = this.observerOf(entry.runId)
+    return { ...this.parts.host, emit: this.emitOf(entry), block, observer }
+  }
+
+  /** What sees a run, if anything does. */
+  observerOf(runId: RunId): PumpHost['observer'] {
+    return this.parts.host.telemetry?.run(runId)
   }
 
   /** What hears of the events of a run. */

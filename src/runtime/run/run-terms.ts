@@ -15,6 +15,7 @@ import {
   TallyError
 } from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
+import type { RunningTelemetry } from '../../telemetry/index.js'
 import type { Compiled, Prepared, PreparedRun } from '../code/prepared-run.js'
 import type { Registry } from '../code/registry.js'
 import type { DeliveredEvent } from './channel.js'
@@ -22,10 +23,15 @@ import type { RunResult } from './handle.js'
 import { checkBytes } from './messages.js'
 import type { Quarantine } from './quarantine.js'
 
+/** What every run of a ledger is handed, and what sees the runs. */
+export interface RunsHost extends Omit<PumpHost, 'emit' | 'observer'> {
+  readonly telemetry: RunningTelemetry | undefined
+}
+
 export interface RunsOptions {
   readonly ledger: Ledger
   readonly registry: Registry
-  readonly host: Omit<PumpHost, 'emit'>
+  readonly host: RunsHost
   /** Called when a step of a run has changed the tables of the kernel, and where that stands. */
   readonly onIntentWork?: (position: Position) => void
   /** Which runs came out otherwise, and must not continue. */

@@ -45,6 +45,17 @@ export class Params {
     throw this.#invalid(`${name} is no whole number from 0`)
   }
 
+  /** A whole number from 1 to `max`. */
+  optionalCountTo(name: string, max: number): number | undefined {
+    const value = this.optionalCount(name)
+    if (value === undefined || (value >= 1 && value <= max)) return value
+    throw this.#invalid(`${name} is no whole number from 1 to ${max}`)
+  }
+
+  optionalWord<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+    return this.value(name) === undefined ? undefined : this.word(name, words)
+  }
+
   /** False when it is not given. */
   flag(name: string): boolean {
     const value = this.value(name)

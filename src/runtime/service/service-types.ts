@@ -14,6 +14,7 @@ import type {
 import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
 import type { PlannedText } from '../intent/conversation.js'
 import type { IntentRequest } from '../intent/intents.js'
+import type { QueryRequests, QueryStreams } from '../queries/query-types.js'
 import type { DeliveredEvent } from '../run/channel.js'
 import type { ExportReport } from '../system/exporting.js'
 import type { RecordingPart } from './recording-parts.js'
@@ -115,7 +116,7 @@ type Following = {
 }
 
 /** Methods with one result. */
-export interface ServiceRequests {
+export interface ServiceRequests extends QueryRequests {
   readonly status: { readonly params: object; readonly result: ServiceStatus }
   readonly show: { readonly params: AsReader & { readonly id: string }; readonly result: RunView }
   readonly receipt: {
@@ -197,7 +198,7 @@ export interface AnswerParams {
 }
 
 /** Methods with a stream of results. */
-export interface ServiceStreams {
+export interface ServiceStreams extends QueryStreams {
   readonly runs: { readonly params: AsReader; readonly event: RunSummary }
   readonly receipts: {
     readonly params: AsReader & {
@@ -207,9 +208,9 @@ export interface ServiceStreams {
     }
     readonly event: ReceiptView
   }
-  /** From entry `from` on; default: the first. */
+  /** From entry `from` on, default: the first; `limit` of them at most, default: all. */
   readonly journal: {
-    readonly params: { readonly id: string; readonly from?: number }
+    readonly params: { readonly id: string; readonly from?: number; readonly limit?: number }
     readonly event: JournalLine
   }
   /** A run with all that doing it again needs beside its code. */

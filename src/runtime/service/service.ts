@@ -10,15 +10,7 @@
  * - Every parameter is checked; unknown ones are refused.
  */
 import type { ReceiptReplay, RunRecording, VerificationReport } from '../../audit/index.js'
-import {
-  type Hash,
-  isHash,
-  type Json,
-  limits,
-  type RunId,
-  systemClock,
-  TallyError
-} from '../../core/index.js'
+import { type Hash, isHash, type Json, once, type RunId, TallyError } from '../../core/index.js'
 import {
   type GivenNote,
   type Ledger,
@@ -30,11 +22,13 @@ import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
 import type { Prepared } from '../code/prepared-run.js'
 import type { Registry } from '../code/registry.js'
 import { agentNamed, refuseAgent } from '../gate/agents.js'
+import type { ReadingRights } from '../gate/reading-rights.js'
 import type { OpeningCause } from '../opening/opening-remedies.js'
+import { isQuery, isQueryStream } from '../queries/queries.js'
+import type { QueryRequests, QueryStreams } from '../queries/query-types.js'
 import { messageOf } from '../run/messages.js'
 import type { Runs } from '../run/runs.js'
 import type { ExportOptions, ExportReport } from '../system/exporting.js'
-import { rightsOf } from './caller-rights.js'
 import {
   answerAndFollow,
   cancelRun,
@@ -85,12 +79,12 @@ export interface ServiceParts {
 }
 
 type Requests = {
-  readonly [Method in keyof ServiceRequests]: (
+  readonly [Method in Exclude<keyof ServiceRequests, keyof QueryRequests>]: (
     params: Params
   ) => Promise<ServiceRequests[Method]['result']>
 }
 type Streams = {
-  readonly [Method in keyof ServiceStreams]: (
+  readonly [Method in Exclude<keyof ServiceStreams, keyof QueryStreams>]: (
     params: Params
   ) => AsyncIterable<ServiceStreams[Method]['event']>
 }
@@ -112,13 +106,22 @@ const answers = [
 export function serve(parts: ServiceParts): OwnerHandler {
   const requests: Requests = requestsOf(parts)
   const streams: Streams = streamsOf(parts)
-  return ({ method, params }: OwnerRequest) => {
+  // What asks for pages needs what no other method does.
+  const queries = once(async () => (await import('./query-service.js')).queriesOver(parts))
+  return (request: OwnerRequest) => {
+    const { method, params } = request
     // Results are plain JSON; their types only name the members.
     if (isMethod(requests, method)) {
       return requests[method](new Params(method, params)) as Promise<unknown> as Promise<Json>
     }
     if (isMethod(streams, method)) {
       return streams[method](new Params(method, params)) as AsyncIterable<unknown> as never
+    }
+    if (isQuery(method)) return queries().then((loaded) => loaded.request(method, request))
+    if (isQueryStream(method)) {
+      return (async function* () {
+        yield* (await queries()).stream(method, request)
+      })()
     }
     throw new TallyError('service.unknown_method', { method })
   }
@@ -214,10 +217,10 @@ function streamsOf(parts: ServiceParts): Streams {
       }
     },
     journal: async function* (params) {
-      const from = params.optionalCount('from')
+      const [from, limit] = [params.optionalCount('from'), params.optionalCount('limit')]
       const id = lastOf(params, params.text('id'))
       if (ledger.run(id) === undefined) throw new TallyError('run.not_found', { runId: id })
-      yield* journalLines(ledger, id, from)
+      yield* journalLines(ledger, id, from, limit)
     },
     recording: async function* (params) {
       const id = lastOf(params, params.text('id'))
@@ -273,6 +276,17 @@ function preparationOf(parts: ServiceParts, params: Params): () => Promise<Prepa
   return () => running.registry.documents.prepare(document)
 }
 
+/** What the caller is shown; the owner needs nothing of the rooms that run things. */
+async function rightsOf(
+  params: Params,
+  ledger: Ledger
+): Promise<Pick<ReadingRights, 'sees' | 'check'>> {
+  const agent = params.optionalText('agent')
+  const answers = params.flag('answers')
+  if (agent === undefined) return { sees: () => true, check: () => undefined }
+  return new (await import('../gate/reading-rights.js')).ReadingRights(ledger, { agent, answers })
+}
+
 async function shownRun(parts: ServiceParts, params: Params): Promise<RunView> {
   const { ledger, running } = parts
   const rights = await rightsOf(params, ledger)
@@ -308,11 +322,12 @@ async function reconfirmationOf(
   params: Params
 ): Promise<readonly TransactionCheck[]> {
   const sendAgain = params.flag('sendAgain')
+  const withinMs = params.optionalCount('withinMs')
   const id = lastOf(params, params.text('id'))
   // What an imported ledger has sent is its exporter's to send again.
   const isForeign = sendAgain && isFollower === true
   if (recheck === undefined || isForeign) throw new TallyError('ledger.read_only', {})
-  return recheck(id, { sendAgain })
+  return recheck(id, withinMs === undefined ? { sendAgain } : { sendAgain, withinMs })
 }
 
 function answerOf(params: Params): AnswerParams {
@@ -378,23 +393,4 @@ function causesOf(
 ): readonly OpeningCause[] {
   if (cause === null) return []
   return found[0]?.message === cause.message ? found : [cause]
-}
-
-/**
- * Verifies a ledger that is being written: what a commit under way makes look wrong is not found
- * twice in the same place.
- */
-export async function verifySteadily(
-  verify: () => Promise<VerificationReport>
-): Promise<VerificationReport> {
-  let report = await verify()
-  for (let attempt = 1; attempt < limits.VERIFY_ATTEMPTS_MAX && !report.ok; attempt += 1) {
-    const seen = JSON.stringify(report.failure)
-    await new Promise<void>((resolve) => {
-      systemClock.schedule(systemClock.now() + limits.VERIFY_PAUSE_MS, resolve)
-    })
-    report = await verify()
-    if (JSON.stringify(report.failure) === seen) return report
-  }
-  return report
 }

@@ -101,9 +101,14 @@ function bodyOf(text: string | undefined): Json {
 export async function* journalLines(
   ledger: Ledger,
   id: RunId,
-  from = 0
+  from = 0,
+  limit = Number.POSITIVE_INFINITY
 ): AsyncGenerator<JournalLine> {
+  let left = limit
+  if (left === 0) return
   for await (const { value, receiptHash = null } of ledger.journal(id, from)) {
     yield { entry: value, receiptHash }
+    left -= 1
+    if (left === 0) return
   }
 }

@@ -15,9 +15,16 @@ import { type ConformanceCheck, runCheck } from './check.js'
 /**
  * What a chain may have or not. `nonces`: an account's transactions are ordered; `reorganisations`:
  * what was in a block can be in none again; `expiry`: `validUntil` of a transaction is a height;
- * `pool`: nodes tell of a transaction that it waits.
+ * `pool`: nodes tell of a transaction that it waits; `replacement`: one that pays a tenth more can
+ * take its place; `readiness`: its executor says before a run what is missing.
  */
-export type ChainTrait = 'nonces' | 'reorganisations' | 'expiry' | 'pool'
+export type ChainTrait =
+  | 'nonces'
+  | 'reorganisations'
+  | 'expiry'
+  | 'pool'
+  | 'replacement'
+  | 'readiness'
 
 /** What the suite needs of an executor under test. */
 export interface ExecutorDriver {
@@ -53,6 +60,8 @@ export interface ExecutorUnderTest {
   reorg?(): Promise<void>
   /** Of the newest block, as `validUntil` counts. For chains with `expiry`. */
   height?(): Promise<number>
+  /** An address with code, and one that holds nothing. For executors with `readiness`. */
+  readonly places?: { readonly code: string; readonly empty: string }
   close(): Promise<void>
 }
 

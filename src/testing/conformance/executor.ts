@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
 import { present } from '../../core/index.js'
+import type { SignedTransaction } from '../../executor/index.js'
 import {
   type ExecutorCheck,
   type ExecutorDriver,
@@ -43,6 +44,11 @@ export const executorConformance: readonly ExecutorCheck[] = [
   executorCheck('W11: writes that are prepared at once all take effect', preparesMany),
   executorCheck('W11: continues with the nonces of an earlier process', recovers, 'nonces'),
   executorCheck(
+    'W11: puts a dearer transaction in the place of one that waits, and one of them lands',
+    replaces,
+    'replacement'
+  ),
+  executorCheck(
     'W11: forgets a transaction whose block is gone, and takes its bytes again',
     survivesReorg,
     'reorganisations'
@@ -51,6 +57,11 @@ export const executorConformance: readonly ExecutorCheck[] = [
     'W11: says that a transaction has expired when it can never land, not before',
     expires,
     'expiry'
+  ),
+  executorCheck(
+    'W15: says whether an account can pay and where no code is, and sends nothing',
+    saysWhatIsMissing,
+    'readiness'
   ),
   executorCheck('gives an account that it cannot sign for the transaction unsigned', handsOver)
 ]
@@ -251,6 +262,43 @@ async function recovers(test: ExecutorTest): Promise<void> {
   equal(await test.effective(), 3)
 }
 
+async function replaces(test: ExecutorTest): Promise<void> {
+  const { chain, call } = test
+  await test.mining(false)
+  const execution = test.write(1)
+  const first = await prepared(test, execution)
+  await test.executor.broadcast(first, call())
+  // The process that has sent it may be over.
+  const later = test.restart()
+  later.recover([{ transaction: first, wasSent: true }])
+  const dearer = async (transaction: SignedTransaction) => {
+    const instead = { transaction, raisePercent: 10 }
+    const made = await later.prepare({ chain, execution, replaces: instead }, call())
+    ok(made.kind === 'signed', made.kind)
+    return made.transaction
+  }
+  const second = await dearer(first)
+  const { nonce, fee = '' } = first
+  deepEqual([second.nonce, second.from, second.replaces], [nonce, first.from, first.hash])
+  notEqual(second.hash, first.hash)
+  ok(BigInt(present(second.fee, 'a fee')) * 10n >= BigInt(fee) * 11n, 'it pays too little')
+  equal((await later.broadcast(second, call())).answer, 'accepted')
+  const other = await prepared({ ...test, executor: later }, test.write(2))
+  equal(other.nonce, present(nonce, 'a nonce') + 1)
+  await later.broadcast(other, call())
+  await test.mine(1)
+  equal(await test.effective(), 2)
+  const looks = [first, second].map((one) => later.look(lookOf(one, execution), call()))
+  const standings = await Promise.all(looks)
+  deepEqual(
+    standings.map(({ status }) => status),
+    ['displaced', 'included']
+  )
+  // What is included cannot be replaced, whichever transaction that was.
+  for (const one of [first, second]) equal((await failureOf(dearer(one))).code, 'nonce_conflict')
+  equal(await test.effective(), 2)
+}
+
 async function survivesReorg(test: ExecutorTest): Promise<void> {
   const { executor, call } = test
   await test.mining(false)
@@ -266,6 +314,23 @@ async function survivesReorg(test: ExecutorTest): Promise<void> {
   await test.mine(1)
   equal((await executor.look(lookOf(transaction, execution), call())).status, 'included')
   equal(await test.effective(), 1)
+}
+
+async function saysWhatIsMissing(test: ExecutorTest): Promise<void> {
+  const { executor, chain, account, call } = test
+  const { code, empty } = present(test.places, 'places of the driver')
+  const ask = (payer: string | null, contracts: readonly string[] = [], at = chain) => {
+    const asked = executor.ready?.({ chain: at, payer, contracts }, call())
+    return present(asked, 'ready of the executor')
+  }
+  const rich = await ask(account, [code, empty])
+  match(rich.height, /^[0-9]+$/)
+  deepEqual([rich.canPayFees, rich.withoutCode], [true, [empty]])
+  equal((await ask(empty)).canPayFees, false)
+  equal((await ask(null)).canPayFees, null)
+  const nowhere = ask(null, [], `${namespaceOf(chain)}:999999`)
+  equal((await failureOf(nowhere)).code, 'unknown_chain')
+  equal(await test.effective(), 0)
 }
 
 async function handsOver(test: ExecutorTest): Promise<void> {

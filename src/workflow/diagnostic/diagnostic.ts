@@ -98,6 +98,27 @@ function cleanValue({ place, message }: { readonly place: string; readonly messa
   return { place: cleanText(place), message: cleanText(message) }
 }
 
+/** A transaction that is not included and can be replaced by one that pays more. */
+export interface StuckTransaction {
+  readonly hash: string
+  readonly nonce: number
+  /** The most that it can cost, in atomic units of the native asset. */
+  readonly fee: string
+}
+
+/** The transaction that a node waits for in vain; undefined where none can be replaced. */
+export function stuckTransaction({
+  phase,
+  transaction
+}: Pick<NodeDiagnostic, 'phase' | 'transaction'>): StuckTransaction | undefined {
+  if (phase !== 'send' || !isJsonObject(transaction ?? null)) return undefined
+  const { hash, nonce, fee, standing } = transaction as JsonObject
+  if (typeof hash !== 'string' || typeof nonce !== 'number' || typeof fee !== 'string') {
+    return undefined
+  }
+  return standing === 'included' ? undefined : { hash, nonce, fee }
+}
+
 const byArguments: ReadonlySet<DiagnosticPhase> = new Set(['condition', 'arguments', 'check'])
 
 /** What helps: a retry where trying again can, a patch where values were at fault. */
@@ -105,13 +126,15 @@ function actionsFor({
   retryable,
   phase,
   code,
+  transaction,
   isOver = false
 }: DiagnosticFields): readonly DiagnosticAction[] {
   const actions: DiagnosticAction[] = []
   if (retryable) actions.push('retry')
   if (isOver) return [...actions, 'ask_user']
   const isAboutValues = byArguments.has(phase) || phase === 'assert' || phase === 'until'
-  if (isAboutValues || phase === 'policy' || code === 'reverted') actions.push('patch')
+  const isStuck = stuckTransaction({ phase, ...(transaction === undefined ? {} : { transaction }) })
+  if (isAboutValues || phase === 'policy' || code === 'reverted' || isStuck) actions.push('patch')
   if (phase !== 'confirm') actions.push('ask_user')
   return [...actions, 'abort']
 }

@@ -12,7 +12,7 @@ import { approve } from './approve.js'
 import { SPEND_EFFECT } from './budget.js'
 import { execute } from './execute.js'
 import { NodeFailure } from './failure.js'
-import { DETECT_EFFECT, gather } from './gather.js'
+import { DETECT_EFFECT, gather, TIME_EFFECT } from './gather.js'
 import { inputsBlock } from './inputs.js'
 import { outputsBlock } from './outputs.js'
 import { preflightBlock } from './preflight.js'
@@ -28,8 +28,12 @@ import {
 } from './spec.js'
 
 const version = '1.0.0'
-/** What actions may ask for stands in their receipts: it is another version that takes a budget. */
+/**
+ * What actions may ask for stands in their receipts: it is another version that takes a budget, and
+ * another one that keeps its time.
+ */
 const budgetedVersion = '1.1.0'
+const timedVersion = '1.2.0'
 
 const { ready: _, ...effects } = chainEffects
 const writeEffects = Object.values(effects)
@@ -50,6 +54,7 @@ export function workflowBlocks(values: ValuesOf): readonly Block[] {
     }),
     actionBlock(values, version, [DETECT_EFFECT, ...writeEffects]),
     actionBlock(values, budgetedVersion, [DETECT_EFFECT, SPEND_EFFECT, ...writeEffects]),
+    actionBlock(values, timedVersion, [DETECT_EFFECT, SPEND_EFFECT, TIME_EFFECT, ...writeEffects]),
     // Definitions with this node came with the profile of AIS.
     preflightBlock(() => values(AIS_PROFILE), version),
     outputsBlock(values, version),
@@ -65,7 +70,8 @@ function actionBlock(values: ValuesOf, version: string, capabilities: readonly s
     sideEffects: 'idempotent',
     capabilities,
     input: nodeInput,
-    run: (ctx, input) => runNode(ctx, input, values(profileOf(input.spec)))
+    run: (ctx, input) =>
+      runNode(ctx, input, values(profileOf(input.spec)), capabilities.includes(TIME_EFFECT))
   })
 }
 
@@ -86,10 +92,11 @@ function nodeBlock(values: ValuesOf, definition: BlockDefinition<NodeInput, Node
 async function runNode(
   ctx: BlockContext,
   input: NodeInput,
-  values: CompileValues
+  values: CompileValues,
+  keepsTime = false
 ): Promise<NodeResult> {
   try {
-    return await attempted(ctx, input, values)
+    return await attempted(ctx, input, values, keepsTime)
   } catch (error) {
     if (error instanceof NodeFailure) ctx.log('error', error.details ?? null)
     throw error
@@ -99,10 +106,11 @@ async function runNode(
 async function attempted(
   ctx: BlockContext,
   input: NodeInput,
-  values: CompileValues
+  values: CompileValues,
+  keepsTime: boolean
 ): Promise<NodeResult> {
   const { node } = input.spec
-  const gathered = await gather(ctx, input, values, { ctx, node, elapsedMs: 0 })
+  const gathered = await gather(ctx, input, values, { ctx, node, elapsedMs: 0, keepsTime })
   const { readiness: ready, patches } = gathered
   if (ready.state === 'skipped') {
     ctx.log('skipped', { node: node.id })

@@ -1,7 +1,15 @@
 import type { OpenWait, Response } from '../../block/index.js'
 import { isJsonObject, type Json, type JsonObject, shownText } from '../../core/index.js'
-import type { ChainFailure } from '../../executor/index.js'
-import { diagnosticIn, type NodeDiagnostic, nodeDiagnostic } from '../diagnostic/diagnostic.js'
+import { type ChainFailure, hadNoEffect } from '../../executor/index.js'
+import {
+  type DiagnosticPhase,
+  diagnosticIn,
+  type NodeDiagnostic,
+  nodeDiagnostic,
+  type StuckTransaction,
+  stuckTransaction
+} from '../diagnostic/diagnostic.js'
+import { patchablePaths } from './patchable.js'
 import { isPreflight, outputsNode } from './spec.js'
 
 /** What stands in a node's way: it has failed, or it waits for a person. */
@@ -15,7 +23,10 @@ export interface NodeTrouble {
   readonly request: Json
   /** Names the wait; null for a node that has ended. */
   readonly token: string | null
+  /** Each is taken by the wait; of a patch, some change of {@link patches} is. */
   readonly actions: readonly string[]
+  /** Paths that a patch may change; absent outside of workflows, and without a definition. */
+  readonly patches?: readonly string[]
 }
 
 /** What a run waits for and what has failed in it, node by node (W10). */
@@ -42,28 +53,42 @@ export function troublesOf(run: {
     const nodeId = nodeIn(path)
     const diagnostic = diagnosticIn(details) ?? outOfTime ?? failedOutputs(nodeId, request)
     // What has no arguments of its own takes no patch, and neither does what may have taken effect.
-    const isFixed = nodeId === outputsNode || isPreflight(nodeId) || isInDoubt(request)
-    const taken = isFixed ? actions.filter((one) => one !== 'patch') : actions
-    return { nodeId, path, kind, diagnostic, request, token, actions: taken }
+    const stuck = stuckIn(request)
+    const isOpen = isInDoubt(request) && stuck === undefined
+    const isFixed = nodeId === outputsNode || isPreflight(nodeId) || isOpen
+    const spec = actions.includes('patch') && !isFixed ? plannedSpec(around, path) : undefined
+    const ofArguments = spec === undefined ? [] : patchablePaths(spec, isBehindExecution(request))
+    // With other arguments, what was sent would be paid beside.
+    const patches = stuck === undefined ? ofArguments : [`replace.${stuck.hash}`]
+    const isPatched = !isFixed && (spec === undefined || patches.length > 0)
+    const taken = isPatched ? actions : actions.filter((one) => one !== 'patch')
+    const known = { nodeId, path, kind, diagnostic, request, token, actions: taken } as const
+    return patches.length === 0 ? known : { ...known, patches }
   })
   return [...open, ...ended(run.response, around)]
 }
-
-/** Codes that say of what was sent that it had no effect and cannot have one any more. */
-const definite: ReadonlySet<string> = new Set([
-  'reverted',
-  'expired',
-  'rejected',
-  'insufficient_funds',
-  'nonce_superseded'
-])
 
 /** Whether a node has failed without knowing what became of what it had sent; by its response. */
 export function isInDoubt(failed: Json): boolean {
   if (memberOf(failed, 'reason') === 'unknown_outcome') return true
   const diagnostic = diagnosticIn(memberOf(failed, 'details'))
-  return diagnostic?.phase === 'send' && !definite.has(diagnostic.code)
+  return diagnostic?.phase === 'send' && !hadNoEffect(diagnostic.code)
 }
+
+/** What a failed node has sent and may replace, by its response; undefined: there is nothing. */
+export function stuckIn(failed: Json): StuckTransaction | undefined {
+  const diagnostic = diagnosticIn(memberOf(failed, 'details'))
+  if (diagnostic === undefined || !isInDoubt(failed)) return undefined
+  return stuckTransaction(diagnostic)
+}
+
+/** Whether a node has failed after its execution was done; by its response. */
+export function isBehindExecution(failed: Response | Json | undefined): boolean {
+  const diagnostic = diagnosticIn(memberOf((failed ?? null) as Json, 'details'))
+  return diagnostic !== undefined && behindExecution.has(diagnostic.phase)
+}
+
+const behindExecution: ReadonlySet<DiagnosticPhase> = new Set(['returns', 'until', 'assert'])
 
 /** The diagnostic of what computes the outputs, which have neither a chain nor arguments. */
 function failedOutputs(nodeId: string, request: Json): NodeDiagnostic | null {
@@ -223,10 +248,15 @@ export interface RunDocuments {
 
 /** A workflow's node as it was planned, at an actor's path; a workflow may stand inside others. */
 function plannedNode(run: RunDocuments, path: string): JsonObject | undefined {
-  const node = nodeNamed(documentAround(run, path), nodeIn(path))
-  const parts = ['input', 'object', 'spec', 'lit', 'node']
-  const planned = parts.reduce(memberOf, node)
+  const planned = memberOf(plannedSpec(run, path) ?? null, 'node')
   return isJsonObject(planned) ? planned : undefined
+}
+
+/** What the definition of a run says of a workflow's node at an actor's path. */
+function plannedSpec(run: RunDocuments, path: string): JsonObject | undefined {
+  const node = nodeNamed(documentAround(run, path), nodeIn(path))
+  const spec = ['input', 'object', 'spec', 'lit'].reduce(memberOf, node)
+  return isJsonObject(spec) ? spec : undefined
 }
 
 /** The document that has the node at an actor's path; null when the run has none there. */

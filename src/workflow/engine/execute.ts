@@ -170,7 +170,8 @@ async function write(
   }
   const { hash, outputs, confirmations } = await sendTransaction(ctx, {
     ...request,
-    ...(maxFee === undefined ? {} : { maxFee })
+    ...(maxFee === undefined ? {} : { maxFee }),
+    ...(input.replace === undefined ? {} : { replacing: input.replace })
   })
   ctx.log('tx_confirmed', { node: node.id, hash, confirmations })
   return { outputs, status: 'done' }

@@ -1,6 +1,7 @@
 import { type BlockContext, BlockFailure, EffectFailure } from '../../block/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import { type ChainFailure, chainFailureOf } from '../../executor/index.js'
+import type { NodeFailureCode } from '../diagnostic/codes.js'
 import {
   type DiagnosticPhase,
   type NodeDiagnostic,
@@ -31,8 +32,8 @@ export interface Occasion {
   readonly elapsedMs: number
 }
 
-interface Fault {
-  readonly code: string
+interface Fault<Code extends string = NodeFailureCode> {
+  readonly code: Code
   readonly message: string
   readonly phase: DiagnosticPhase
   readonly retryable?: boolean
@@ -41,7 +42,11 @@ interface Fault {
 }
 
 /** A failure that the engine itself finds. */
-export function nodeFailure({ ctx, node, elapsedMs }: Occasion, fault: Fault): NodeFailure {
+export function nodeFailure(occasion: Occasion, fault: Fault): NodeFailure {
+  return failureOf(occasion, fault)
+}
+
+function failureOf({ ctx, node, elapsedMs }: Occasion, fault: Fault<string>): NodeFailure {
   const { retryable = false, ...rest } = fault
   return new NodeFailure(
     nodeDiagnostic({
@@ -99,7 +104,7 @@ export function rethrown(error: unknown, occasion: Occasion, fallback: Diagnosti
   if (error instanceof EffectFailure) {
     const { reason } = error
     const message = `the effect that it asks for has failed: ${reason}`
-    throw nodeFailure(occasion, { code: reason, message, phase: fallback, retryable: true })
+    throw failureOf(occasion, { code: reason, message, phase: fallback, retryable: true })
   }
   throw error
 }

@@ -54,6 +54,27 @@ export function runtimeAt(
   return hasRules(spec, 3) ? atTime(runtime, nowMs) : runtime
 }
 
+/** Effect by which a node that writes keeps the time of its first attempt. */
+export const TIME_EFFECT = 'ais.time'
+
+/**
+ * The time of the node's first attempt, for all of them: with another `ctx.now` a later attempt
+ * would send another transaction beside the one that may still take effect (W11).
+ */
+function firstTime(ctx: BlockContext): Promise<number> {
+  return ctx.effect(TIME_EFFECT, {
+    request: {},
+    sideEffects: 'idempotent',
+    perform: () => ctx.now()
+  })
+}
+
+/** Whether values cannot be told without the time; most nodes do not read it. */
+function lacksTime(readiness: Readiness): boolean {
+  if (readiness.state === 'blocked') return readiness.missingRefs.includes('ctx.now')
+  return readiness.state === 'failed'
+}
+
 /** What was given to a node, as those behind it get it: an address of `ctx` is one of its chain. */
 function ownPatches(
   patches: readonly RuntimePatch[],
@@ -72,15 +93,23 @@ export async function gather(
   ctx: BlockContext,
   input: NodeInput,
   values: CompileValues,
-  occasion: Occasion
+  occasion: Occasion & { readonly keepsTime: boolean }
 ): Promise<Gathered> {
   const { node, plan } = input.spec
   const start = runtimeFor(input, occasion)
   let { runtime } = start
   const patches = [...start.patches]
+  let atMs = occasion.keepsTime ? undefined : ctx.now()
+  const readinessNow = () => {
+    const timed = atMs === undefined ? runtime : runtimeAt(runtime, input.spec, atMs)
+    return nodeReadiness(node, timed, values)
+  }
   for (let round = 0; round < limits.MISSING_ROUNDS_MAX; round += 1) {
-    const timed = runtimeAt(runtime, input.spec, ctx.now())
-    const readiness = nodeReadiness(node, timed, values)
+    let readiness = readinessNow()
+    if (atMs === undefined && lacksTime(readiness)) {
+      atMs = await firstTime(ctx)
+      readiness = readinessNow()
+    }
     if (readiness.state === 'failed') throw valuesFailure(occasion, readiness.errors)
     if (readiness.state !== 'blocked') return { runtime, readiness, patches }
     ctx.log('node_blocked', {

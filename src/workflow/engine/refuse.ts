@@ -1,5 +1,5 @@
 import type { AnswerToBlock } from '../../block/index.js'
-import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import { canonicalize, isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import type { Reference } from '../../expression/index.js'
 import { candidatesOf } from '../document/value.js'
 import type { AisPlanNode } from '../plan/plan.js'
@@ -23,7 +23,7 @@ import {
   type ValuesOf
 } from '../value/compile.js'
 import { executionValues } from '../value/execution-values.js'
-import { isInDoubt, shown } from './diagnose.js'
+import { isBehindExecution, isInDoubt, shown, stuckIn } from './diagnose.js'
 import { withChoices } from './gather.js'
 import { givenOf, type NodeInput, profileOf, readNodeInput, resultsOf } from './spec.js'
 
@@ -44,6 +44,9 @@ export function nodeRefusal(
     if (given === undefined || typeof given === 'string') return given
     return misfit(input, given, values)
   }
+  if (isJsonObject(value) && Object.keys(value).join() === 'replace') {
+    return notReplaced(input, value['replace'] ?? null, failure)
+  }
   if (!isJsonObject(value) || Object.keys(value).join() !== 'patches') {
     return 'a failed node of a workflow takes {"patches": [{"path", "value"}]} and nothing else'
   }
@@ -54,7 +57,35 @@ export function nodeRefusal(
   const patches = parsePatches(value['patches'] ?? null)
   if (typeof patches === 'string') return patches
   if (patches.length === 0) return 'it changes nothing'
-  return takenBack(input, patches) ?? misfit(input, { patches, choices: {} }, values)
+  const problem = takenBack(input, patches) ?? misfit(input, { patches, choices: {} }, values)
+  // What polls has executed before, whatever it fails of now.
+  const isExecuted = isBehindExecution(failure) || input.spec.node.until !== null
+  if (problem !== undefined || !hasSent || !isExecuted) return problem
+  return changesExecution(input, patches, values)
+    ? 'what it has sent has taken effect, and with this change it would be sent again'
+    : undefined
+}
+
+/** Why a stuck transaction is not replaced; undefined: it is. */
+function notReplaced(
+  { replace: before = {} }: NodeInput,
+  value: Json,
+  failure: AnswerToBlock['failure']
+): string | undefined {
+  const stuck = stuckIn((failure ?? null) as unknown as Json)
+  if (stuck === undefined) return 'it has sent no transaction that can be replaced; retry it'
+  const named = isJsonObject(value) ? Object.keys(value) : []
+  if (!isJsonObject(value) || named.join() !== stuck.hash) {
+    return `it takes {"replace": {"${stuck.hash}": PERCENT}} and nothing else`
+  }
+  const { CHAIN_RAISE_PERCENT_MIN: least, CHAIN_RAISE_PERCENT_MAX: most } = limits
+  const percent = value[stuck.hash]
+  if (!Number.isInteger(percent) || Number(percent) < least || Number(percent) > most) {
+    return `what it pays more is a whole number of percent, from ${least} to ${most}`
+  }
+  const isNew = !Object.hasOwn(before, stuck.hash)
+  const isFull = isNew && Object.keys(before).length >= limits.CHAIN_REPLACEMENTS_MAX
+  return isFull ? `it was replaced ${limits.CHAIN_REPLACEMENTS_MAX} times; retry it` : undefined
 }
 
 /** {@link nodeRefusal} of what computes the outputs of a workflow. */
@@ -125,6 +156,27 @@ function misfit(
   const readiness = nodeReadiness(node, runtime, values)
   if (readiness.state !== 'failed') return undefined
   return readiness.errors.map(({ place, message }) => `${place}: ${message}`).join('; ')
+}
+
+/** Whether the execution of a node comes out otherwise with a patch, or may. */
+function changesExecution(
+  { spec, ...input }: NodeInput,
+  patches: readonly RuntimePatch[],
+  values: CompileValues
+): boolean {
+  const { node, plan } = spec
+  const prepared = prepareRuntime(plan, givenOf(input.given))
+  if (!prepared.ok) return true
+  const { nodes, patches: carried } = resultsOf(input.nodes)
+  const fitting = patchesFor(carried, node.chain)
+  const before = applyPatches(plan, { ...prepared.runtime, nodes }, fitting).runtime
+  const earlier = parsePatches(input.patches ?? [])
+  if (typeof earlier === 'string') return true
+  const executions = [earlier, patches].map((list) => {
+    const readiness = nodeReadiness(node, applyPatches(plan, before, list).runtime, values)
+    return readiness.state === 'ready' ? canonicalize(readiness.execution) : undefined
+  })
+  return executions[0] === undefined || executions[0] !== executions[1]
 }
 
 function rejectedOf({ audit }: ReturnType<typeof applyPatches>): string | undefined {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Hash, hashJson, isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import type { Replacing } from '../../executor/index.js'
 import { AIS_PROFILE, EXPRESSION_PROFILE, type ExpressionProfile } from '../../expression/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
@@ -79,6 +80,8 @@ export interface NodeInput {
   readonly nodes: Readonly<Record<string, Json>>
   /** Changes that a person decided on after a failure of the node. */
   readonly patches?: readonly Json[] | undefined
+  /** By hash, transactions that a person has decided to replace: how much more each is to pay. */
+  readonly replace?: Replacing | undefined
 }
 
 /** What a node gives; the data of its response. */
@@ -100,13 +103,18 @@ export const nodeInput = z.strictObject({
   patches: z.array(z.json()).optional()
 })
 
-/** {@link nodeInput} for what is plain JSON already: every payload is; it is not looked through. */
+/**
+ * {@link nodeInput} for what is plain JSON already: every payload is; it is not looked through. It
+ * takes `replace`, too, of which the schema says nothing: that stands in the hashes of blocks.
+ */
 export function readNodeInput(value: Json): NodeInput | undefined {
   if (!isJsonObject(value)) return undefined
-  const { spec, given, nodes, patches, ...others } = value
+  const { spec, given, nodes, patches, replace = {}, ...others } = value
   if (!isJsonObject(spec) || !isJsonObject(spec['node']) || given === undefined) return undefined
   if (!isJsonObject(nodes) || Object.keys(others).length > 0) return undefined
   if (patches !== undefined && !Array.isArray(patches)) return undefined
+  if (!isJsonObject(replace)) return undefined
+  if (!Object.values(replace).every((percent) => Number.isInteger(percent))) return undefined
   return value as unknown as NodeInput
 }
 

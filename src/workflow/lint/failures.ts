@@ -1,4 +1,5 @@
 import { isJsonObject, spendWork } from '../../core/index.js'
+import type { Reference } from '../../expression/index.js'
 import {
   type AbiFunction,
   type AbiParameter,
@@ -11,9 +12,16 @@ import type { ResolvedStep } from '../plan/resolve.js'
 import { issuesOf, type LintNode, type LintSubject } from './subject.js'
 
 /** What fails whenever it is run, and can be seen before. */
-export function lintFailures({ nodes }: LintSubject, issues: Issues): void {
+export function lintFailures({ nodes, flow, byId }: LintSubject, issues: Issues): void {
   for (const node of nodes) {
     const here = issuesOf(node, issues)
+    for (const { value, path, references } of node.values) {
+      const [read] = references
+      if (!('ref' in value) || path.length > 1 || read === undefined) continue
+      const type = typeOf(read, { flow, byId })
+      if (type === undefined || type === 'bool') continue
+      here.warn('fails_when_run', `${path[0]} must be true or false, and this is ${type}`, path)
+    }
     for (const problem of new Set(node.steps.flatMap((step) => problemsOf(node, step)))) {
       here.warn('fails_when_run', problem)
     }
@@ -28,6 +36,19 @@ export function lintFailures({ nodes }: LintSubject, issues: Issues): void {
       ])
     }
   }
+}
+
+/** Type that a document says of what a value reads. */
+function typeOf(
+  { root, path }: Reference,
+  { flow, byId }: Pick<LintSubject, 'flow' | 'byId'>
+): string | undefined {
+  const [name = '', kind, output] = path.map(String)
+  if (root === 'inputs' && path.length === 1 && Object.hasOwn(flow.inputs, name)) {
+    return flow.inputs[name]?.type
+  }
+  if (root !== 'nodes' || kind !== 'outputs' || path.length !== 3) return undefined
+  return byId.get(name)?.returns.find((one) => one.name === output)?.type
 }
 
 function problemsOf({ action }: LintNode, { chain, execution }: ResolvedStep): readonly string[] {

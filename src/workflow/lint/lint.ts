@@ -16,6 +16,7 @@ import {
 import { lintAmounts } from './amounts.js'
 import { lintApprovals } from './approvals.js'
 import { lintChecks } from './checks.js'
+import { lintingConstants } from './constants.js'
 import { lintFailures } from './failures.js'
 import { lintingGraph } from './graph.js'
 import { lintMeasures } from './measures.js'
@@ -54,7 +55,14 @@ export function* lintingFlow({
     passSteps(STEPS_OF_NODE)
     if (isSliceFull()) yield
   }
-  const subject = { flow, plan, packs, nodes, byId: new Map(nodes.map((node) => [node.id, node])) }
+  const subject = {
+    flow,
+    plan,
+    packs,
+    values,
+    nodes,
+    byId: new Map(nodes.map((node) => [node.id, node]))
+  }
   for (const rule of rules) {
     yield* rule(subject, issues)
     if (isSliceFull()) yield
@@ -84,6 +92,7 @@ const rules: readonly Rule[] = [
   brief(lintMeasures),
   brief(lintUnchecked),
   brief(lintFailures),
+  lintingConstants,
   lintingUnused
 ]
 

@@ -5,7 +5,7 @@ import type { PackDocument } from '../document/pack.js'
 import type { AisValue } from '../document/value.js'
 import type { AisPlan } from '../plan/plan.js'
 import type { ResolvedNode } from '../plan/resolve.js'
-import type { Scope } from '../value/compile.js'
+import type { CompileValues, Scope } from '../value/compile.js'
 
 /** A value of a workflow's node with what it reads. */
 export interface ReadValue {
@@ -21,6 +21,8 @@ export interface LintSubject {
   readonly flow: FlowDocument
   readonly plan: AisPlan
   readonly packs: readonly PackDocument[]
+  /** What compiles the values of workflows. */
+  readonly values: CompileValues
   readonly nodes: readonly LintNode[]
   readonly byId: ReadonlyMap<string, LintNode>
 }

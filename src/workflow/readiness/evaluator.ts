@@ -8,6 +8,7 @@ import {
   type Reference,
   referenceText
 } from '../../expression/index.js'
+import type { NodeFailureCode } from '../diagnostic/codes.js'
 import { candidatesOf, type Detect } from '../document/value.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import {
@@ -21,7 +22,8 @@ import { isPatchRoot } from './patch.js'
 import type { AisRuntime } from './runtime.js'
 
 /** Why a node cannot be executed as it is. Stable labels; they stand in diagnostics. */
-export type NodeErrorCode =
+export type NodeErrorCode = Extract<
+  NodeFailureCode,
   | 'missing_reference'
   | 'invalid_value'
   | 'invalid_argument'
@@ -29,6 +31,7 @@ export type NodeErrorCode =
   | 'not_boolean'
   | 'precondition_failed'
   | 'expression_failed'
+>
 
 export interface NodeError {
   readonly code: NodeErrorCode

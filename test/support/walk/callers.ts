@@ -7,6 +7,7 @@ import { type Hash, isTallyError, type Json, type JsonObject } from '../../../sr
 import { connectOwner, type OwnerClient } from '../../../src/ledger/index.js'
 import { type ApproverName, approvers, signed } from '../approvers.js'
 import { builtFile } from '../built.js'
+import { openedConsole } from '../console/opened.js'
 import { isLong } from '../effort.js'
 import type { Project } from '../project.js'
 import { AGENT, type EffectClass, lone, SIGNED_RUN, type World } from './world.js'
@@ -254,6 +255,38 @@ const toolCaller = (call: (name: string, given: object) => Promise<unknown>): Ca
   ],
   answer: (run, wait) => call('answer_wait', { run, ...wait, action: 'approve' })
 })
+
+/** A page of the console; `stranger` is a page of another origin, in the same browser. */
+export async function consoleCaller(
+  world: World,
+  project: Project,
+  {
+    isReadOnly,
+    isStranger = false
+  }: { readonly isReadOnly: boolean; readonly isStranger?: boolean }
+): Promise<Caller> {
+  const switches = isReadOnly ? ['--read-only'] : []
+  const words = ['inspect', '--dir', world.location, ...switches]
+  const { browser, command } = await openedConsole(project, words)
+  // What a browser adds to the requests of such a page; the cookie it would not even send.
+  const headers = isStranger
+    ? { origin: 'http://attacker.example', 'sec-fetch-site': 'cross-site' }
+    : {}
+  const asked = async (method: string, params: JsonObject) => {
+    const { status, text } = await browser.post(`/api/${method}`, JSON.stringify(params), headers)
+    return `${status} ${text}`
+  }
+  return {
+    intent: (intent) => asked('intent', { ...intent, id: nextId() }),
+    run: (document) => asked('run', documentParams(document)),
+    show: async (id) => [await asked('show', { id }), await asked('recording', { id })],
+    answer: (id, wait) => asked('message', { id, action: 'approve', ...wait }),
+    close: async () => {
+      command.child.kill('SIGINT')
+      await command.ended
+    }
+  }
+}
 
 /** A process of the machine that can reach the port and has no token, or a wrong one. */
 function strangerCaller(url: URL, token: string): Caller {

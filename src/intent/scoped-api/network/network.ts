@@ -159,6 +159,8 @@ class NetworkCall {
       } else if (!(isElsewhere && name === 'authorization')) headers[name] = value
     }
     if (sideEffectsOf(this.#request) !== 'none') headers['idempotency-key'] = this.#call.key
+    const { traceparent } = this.#call
+    if (traceparent !== undefined) headers['traceparent'] ??= traceparent
     return headers
   }
 

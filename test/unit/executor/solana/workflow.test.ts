@@ -181,7 +181,7 @@ describe('a workflow over an EVM and a Solana chain', () => {
     expect(node.tokens(await node.tokenAccount(mint, bob.address))).toBe(251n)
     const asked = (method: string, calls: SolanaNode['calls']) =>
       calls.filter((one) => one.method === method).map(({ params }) => params[0])
-    expect(asked('getBalance', node.calls)).toEqual([alice.address])
+    expect(new Set(asked('getBalance', node.calls))).toEqual(new Set([alice.address]))
     expect(asked('eth_getBalance', evm.calls)).toContain(evmAlice.address)
     const [check] = await runtime.recheck('both' as never)
     expect(check).toMatchObject({ chain: node.id, found: { status: 'in_place' }, diagnostic: null })

@@ -107,6 +107,26 @@ describe('ledger durability', () => {
     expect(ledger.backlog()).toEqual({ items: 0, bytes: 0 })
   })
 
+  it('L1: what hears of commits gets each once, in order, when its records are found', async () => {
+    const { ledger } = await newLedger({ store: openMemoryStore() })
+    const heard: unknown[] = []
+    const stop = ledger.onCommit(({ seq, items }) => {
+      const found = items.map(({ runId }) => ledger.run(runId, { durable: true })?.entries ?? 0)
+      heard.push({ seq, runs: items.map(({ runId }) => runId), found })
+    })
+    await commit(ledger, loneItem({ id: 'a' }))
+    await commit(ledger, loneItem({ id: 'b' }))
+    stop()
+    await commit(ledger, loneItem({ id: 'c' }))
+    const [one, other] = heard as { readonly seq: number }[]
+    expect(heard).toMatchObject([
+      { runs: ['run-a'], found: [2] },
+      { runs: ['run-b'], found: [2] }
+    ])
+    expect(other?.seq).toBe((one?.seq ?? 0) + 1)
+    await ledger.close()
+  })
+
   it('L2: a writer that was opened before another is fenced off', async () => {
     const opened = await newLedger()
     await commit(opened.ledger, loneItem({ id: 'a' }))

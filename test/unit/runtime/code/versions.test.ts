@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Block, defineBlock } from '../../../../src/block/index.js'
-import type { Json } from '../../../../src/core/index.js'
+import { type Json, ManualClock } from '../../../../src/core/index.js'
 import type { Registrations, WiredRuntime } from '../../../../src/runtime/index.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../../../support/ledger-on-disk.js'
 import { counterPackage, PackageFolder } from '../../../support/packages.js'
@@ -286,13 +286,14 @@ describe('a deploy while a run is parked', () => {
         sideEffects: 'none',
         run: async (ctx) => ctx.effect('gate', { perform: () => gate.then(() => name) })
       })
-    const tally = await open({ blocks: [slow('a'), slow('b')] })
+    const clock = new ManualClock()
+    const tally = await disk.open({ blocks: [slow('a'), slow('b')], clock })
     for (const name of ['a', 'b']) {
       const run = tally.start(documentOf(name), { id: name })
       run.result.catch(() => undefined)
       for await (const event of run) if (event.type === 'block.started') break
     }
-    await disk.close()
+    await disk.closeHanging(clock)
     opened()
     const later = await open({ blocks: [slow('b')] }, true)
     expect(await (await later.attach('b')).result).toMatchObject({ status: 'done' })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Block, defineBlock } from '../../../../src/block/index.js'
-import type { Json } from '../../../../src/core/index.js'
+import { type Json, ManualClock } from '../../../../src/core/index.js'
 import type { RuntimeOptions, WiredRuntime } from '../../../../src/runtime/index.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../../../support/ledger-on-disk.js'
 import { expectVerifyFailure } from '../../../support/verified-close.js'
@@ -184,10 +184,11 @@ describe('cancelling a run whose code has gone', () => {
         return {}
       }
     })
-    const tally = await open({ blocks: [ask, hang] })
+    const clock = new ManualClock()
+    const tally = await open({ blocks: [ask, hang], clock })
     tally.start(composite, { id: 'r1' }).result.catch(() => undefined)
     await expect.poll(() => hasRequest(tally)).toBe(true)
-    await disk.close()
+    await disk.closeHanging(clock)
     const without = await open({ blocks: [] })
     await (await without.attach('r1')).cancel()
     const evidence = await evidenceOf(without, 'r1')

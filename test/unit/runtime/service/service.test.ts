@@ -66,6 +66,14 @@ describe('the service', () => {
     await expect(stream('receipts', { from: 0.5 })).rejects.toMatchObject(invalid)
   })
 
+  it('gives of a journal as many entries as are asked for', async () => {
+    await startRun('bounded')
+    const all = await stream('journal', { id: 'bounded' })
+    expect(await stream('journal', { id: 'bounded', limit: 0 })).toEqual([])
+    expect(await stream('journal', { id: 'bounded', from: 1, limit: 2 })).toEqual(all.slice(1, 3))
+    expect(await stream('journal', { id: 'bounded', limit: 99 })).toEqual(all)
+  })
+
   it('B3: runs a document up to its wait, and an answer ends it', async () => {
     const { token, digest } = await startRun('a')
     const answer = { id: 'a', token, digest, action: 'resume', value: { x: 1 }, by: 'me' }

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type Json, Redactor } from '../../../../../src/core/index.js'
 import { createScopedApi, type NetworkOptions, secretsOf } from '../../../../../src/intent/index.js'
 import type { ResolveHost } from '../../../../../src/intent/scoped-api/network/addresses.js'
+import { networkCapability } from '../../../../../src/intent/scoped-api/network/network.js'
 import { type Answer, Guest } from '../host.js'
 
 const LOCAL = { address: '127.0.0.1', family: 4 } as const
@@ -188,6 +189,26 @@ describe('network.request', () => {
     const request = { url: `http://api.test:${port}/`, method: 'POST', body: 'pay' }
     expect(await asker()(request)).toMatchObject({ ok: true, result: { status: 307 } })
     expect(seen).toEqual([{ key: expect.stringMatching(/^[0-9a-f]{64}$/), text: 'pay' }])
+  })
+
+  it('hands the trace of its effect on, and neither request nor answer has anything of it', async () => {
+    const seen: unknown[] = []
+    const port = await serve((request, response) => {
+      seen.push(request.headers['traceparent'])
+      response.end('heard')
+    })
+    const { perform } = networkCapability({
+      redactor: new Redactor(),
+      policy: { allowLoopback: true },
+      resolve: async () => [LOCAL]
+    })
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+    const request = { url: `http://api.test:${port}/` }
+    const call = { key: 'k', request, signal: new AbortController().signal }
+    const entry = { name: 'network.request', inputs: { hosts: ['api.test'] } }
+    const traced = await perform({ ...call, traceparent }, { entry } as never)
+    expect(await perform(call, { entry } as never)).toEqual(traced)
+    expect(seen).toEqual([traceparent, undefined])
   })
 
   it('has the side-effect class of its method', async () => {

@@ -1,0 +1,99 @@
+import { Banner, Command, Facts, Hash, NotChecked, Section, shellWord } from '../parts/basics.js'
+import { JsonView } from '../parts/json-view.js'
+import { WidgetPlan } from '../parts/widget-plan.js'
+import { linkTo } from '../pure/addresses.js'
+import { questionOf } from '../pure/questions.js'
+import { shownId, shownLine, shownPath, shownValue } from '../pure/shown-text.js'
+import { dayText } from '../pure/time-text.js'
+import { isObject } from '../pure/widgets.js'
+import type { RunShown } from './run-shown.js'
+
+/** A run as a whole: what it waits for, what it gave, what it was given. */
+export function RunPanel({ shown }: { readonly shown: RunShown }) {
+  const { run } = shown
+  const [wait] = run.waits
+  return (
+    <>
+      <div class="ih">
+        <h2>Run</h2>
+        <div class="mut">Choose a step or a node to look into it</div>
+      </div>
+      {wait === undefined ? null : (
+        <Banner tone="waiting" icon="waiting">
+          <b>{shownLine(wait.reason)}</b> at <code>{shownPath(wait.path)}</code>
+          <div class="mut">{shownLine(questionOf(wait))}</div>
+          <a class="btn" href={linkTo('waits', wait.token)}>
+            See what is asked
+          </a>
+        </Banner>
+      )}
+      <Section title="About">
+        <About shown={shown} />
+        <NotChecked texts={run.notChecked} />
+      </Section>
+      <Result shown={shown} />
+      <Section title="Input" isOpen={run.response === null}>
+        <JsonView value={run.input} label="Input" />
+      </Section>
+      <Section title="In a shell" isOpen={false}>
+        <Command text={`tally show ${shellWord(run.id)} --journal`} />
+        <Command text={`tally diagnose ${shellWord(run.id)}`} />
+      </Section>
+    </>
+  )
+}
+
+function About({ shown: { run, journal } }: { readonly shown: RunShown }) {
+  const { id, name, definitionHash, startedAt, updatedAt, receiptHash, status } = run
+  return (
+    <Facts
+      rows={[
+        ['id', <code key="id">{shownLine(id)}</code>],
+        ['document', shownLine(name)],
+        ['definition', <Hash key="hash" hash={definitionHash} length={16} />],
+        ['started', dayText(startedAt)],
+        ['changed', dayText(updatedAt)],
+        ['entries', String(journal.length)],
+        [
+          'receipt',
+          receiptHash === null ? (
+            <span class="dim">{status === 'failed' ? 'none: evidence' : 'when it ends'}</span>
+          ) : (
+            <a class="link" href={linkTo('ledger', receiptHash)}>
+              {receiptHash.slice(0, 16)}
+            </a>
+          )
+        ]
+      ]}
+    />
+  )
+}
+
+function Result({ shown: { run } }: { readonly shown: RunShown }) {
+  const { response } = run
+  if (response === null) return null
+  if (!response.success) {
+    return (
+      <Section title="Failure">
+        <p class="failed ink">
+          <b>{shownValue(response.reason)}</b>
+        </p>
+        <JsonView value={response.details ?? null} label="Details of the failure" />
+      </Section>
+    )
+  }
+  const { data } = response
+  const plan = isObject(data) ? data['ui'] : undefined
+  return (
+    <>
+      {plan === undefined ? null : (
+        <Section title="Result, as it asks to be shown">
+          <WidgetPlan plan={plan} />
+        </Section>
+      )}
+      <Section title={`Result of ${shownId(run.id)}`} isOpen={plan === undefined}>
+        <JsonView value={data ?? null} label="Result" />
+      </Section>
+    </>
+  )
+}

@@ -1,0 +1,286 @@
+import { useState } from 'preact/hooks'
+import type { JournalEntry } from '../../../block/index.js'
+import type { Calls, ReceiptView } from '../../../runtime/index.js'
+import { type ApiProblem, ask } from '../client/api.js'
+import { choose } from '../client/navigation.js'
+import { problemOf, useAsked, useQuery } from '../client/query.js'
+import { Check, Facts, Hash, NotChecked, Pill, Problem, Section } from '../parts/basics.js'
+import { Icon } from '../parts/icon.js'
+import { JsonView } from '../parts/json-view.js'
+import { linkTo } from '../pure/addresses.js'
+import { hashOf } from '../pure/jcs.js'
+import { entryText } from '../pure/lanes.js'
+import type { RunStep } from '../pure/run-steps.js'
+import { shownLine, shownPath, shownValue } from '../pure/shown-text.js'
+import { preciseText, tookText } from '../pure/time-text.js'
+import type { RunShown } from './run-shown.js'
+import { WriteSetView } from './write-set.js'
+
+interface StepProps {
+  readonly shown: RunShown
+  readonly step: RunStep
+}
+
+/** One step: input, output, sealed responses and changes of state beside each other. */
+export function StepPanel({ shown, step }: StepProps) {
+  const { receiptHash, response } = step
+  const { value: receipt, problem } = useQuery(
+    'receipt',
+    receiptHash === null ? null : { hash: receiptHash }
+  )
+  return (
+    <>
+      <div class="ih">
+        <div class="row">
+          <h2 class="tr">{shownPath(step.path)}</h2>
+          <Pill status={step.state} />
+          <div class="grow" />
+          <button
+            type="button"
+            class="ib"
+            aria-label="Close the detail"
+            onClick={() => choose({ step: null, at: null, tab: null })}
+          >
+            <Icon name="failed" />
+          </button>
+        </div>
+        <div class="mut tr">{`step ${step.step}`}</div>
+      </div>
+      <Section title="About">
+        <About step={step} receipt={receipt} />
+        {receipt === null ? null : <ResultHash receipt={receipt} />}
+        {receipt === null ? null : <NotChecked texts={receipt.notChecked} />}
+      </Section>
+      {problem === null ? null : <Problem of={problem} />}
+      {receipt === null ? null : (
+        <Section title="Input">
+          <JsonView value={receipt.payload} label="Input" />
+        </Section>
+      )}
+      {response === null ? null : (
+        <Section title="Output">
+          <JsonView
+            value={response.success ? (response.data ?? null) : (response.details ?? null)}
+            label="Output"
+          />
+        </Section>
+      )}
+      <Effects shown={shown} step={step} />
+      <Waits shown={shown} step={step} />
+      {receipt === null || receipt.writeSet.length === 0 ? null : (
+        <Section title={`Changes of state (${receipt.writeSet.length})`}>
+          <WriteSetView changes={receipt.writeSet} />
+        </Section>
+      )}
+      <Again shown={shown} step={step} />
+      <Section title="Journal" isOpen={false}>
+        <Entries shown={shown} step={step} />
+      </Section>
+    </>
+  )
+}
+
+function About({
+  step,
+  receipt
+}: {
+  readonly step: RunStep
+  readonly receipt: ReceiptView | null
+}) {
+  const { attempts, startedAt, endedAt, from, to, response, receiptHash } = step
+  const failure = response === null || response.success ? null : response.reason
+  return (
+    <Facts
+      rows={[
+        ['attempts', String(attempts)],
+        ['started', preciseText(startedAt)],
+        ['took', tookText(endedAt - startedAt)],
+        ['entries', `${from} to ${to}`],
+        receiptHash === null
+          ? null
+          : [
+              'receipt',
+              <a key="receipt" class="link" href={linkTo('ledger', receipt?.index ?? receiptHash)}>
+                {receipt === null ? '' : `#${receipt.index} `}
+                {receiptHash.slice(0, 10)}
+              </a>
+            ],
+        failure === null
+          ? null
+          : [
+              'reason',
+              <b key="reason" class="failed ink">
+                {shownValue(failure)}
+              </b>
+            ]
+      ]}
+    />
+  )
+}
+
+/** Whether the output that is drawn hashes to what is signed. */
+export function ResultHash({ receipt }: { readonly receipt: ReceiptView }) {
+  const { resultHash, receiptHash } = receipt.receipt
+  const isThere = !receipt.withheld.includes('result') && receipt.problem === undefined
+  const { value: hash } = useAsked(isThere ? receiptHash : null, 0, () => hashOf(receipt.result))
+  if (!isThere) return <Check verdict="unknown">the result is not here</Check>
+  if (hash === null) return null
+  const isSame = hash === resultHash
+  return (
+    <Check verdict={isSame ? 'holds' : 'unknown'}>
+      {isSame
+        ? 'this page hashed the result: '
+        : 'the result is shown otherwise than it is hashed: '}
+      <code>{resultHash.slice(0, 12)}</code>
+    </Check>
+  )
+}
+
+const entriesOf = ({ shown, step }: StepProps): readonly JournalEntry[] =>
+  step.entries.flatMap((number) => shown.journal[number]?.entry ?? [])
+
+function Effects(props: StepProps) {
+  const entries = entriesOf(props)
+  const sealed = entries.filter((entry) => entry.k === 'sealed')
+  const calls = sealed.filter(({ effect }) => effect !== 'wait' && effect !== 'timer')
+  const open = entries.filter(
+    (entry) =>
+      entry.k === 'requested' &&
+      !sealed.some(({ seq, attempt }) => seq === entry.seq && attempt === entry.attempt)
+  )
+  const all = [...calls, ...open]
+  if (all.length === 0) return null
+  return (
+    <Section title={`Effects (${all.length})`}>
+      {all.map((entry) => (
+        <Effect key={entry.n} entry={entry} entries={entries} />
+      ))}
+    </Section>
+  )
+}
+
+function Effect({ entry, entries }: { entry: JournalEntry; entries: readonly JournalEntry[] }) {
+  if (entry.k !== 'sealed' && entry.k !== 'requested') return null
+  const asked = entries.find(
+    (one) => one.k === 'requested' && one.seq === entry.seq && one.attempt === entry.attempt
+  )
+  const key = asked?.k === 'requested' ? asked.key : null
+  const word =
+    entry.k === 'requested' ? 'sent, not answered' : entry.ok ? 'sealed' : 'sealed failure'
+  return (
+    <div class="card">
+      <div class="row">
+        <b>{shownLine(entry.effect)}</b>
+        <span class="tag">{word}</span>
+        {entry.attempt > 1 ? <span class="dim">{`try ${entry.attempt}`}</span> : null}
+      </div>
+      <Facts
+        rows={[
+          key === null ? null : ['key', <Hash key="key" hash={key} length={16} />],
+          ['request', <Hash key="request" hash={entry.requestHash} length={16} />],
+          entry.k === 'requested'
+            ? null
+            : ['response', <Hash key="response" hash={entry.responseHash} length={16} />]
+        ]}
+      />
+      {entry.k === 'sealed' ? <JsonView value={entry.body} label="Sealed response" /> : null}
+    </div>
+  )
+}
+
+function Waits(props: StepProps) {
+  const entries = entriesOf(props)
+  const waits = entries.filter((entry) => entry.k === 'wait')
+  if (waits.length === 0) return null
+  return (
+    <Section title={`Waits (${waits.length})`}>
+      {waits.map((wait) => {
+        const answer = entries.find(
+          (entry) =>
+            entry.n > wait.n &&
+            ((entry.k === 'sealed' && entry.seq === wait.seq) ||
+              ((entry.k === 'answered' || entry.k === 'decision') && entry.token === wait.token))
+        )
+        return (
+          <div class="card" key={wait.n}>
+            <div class="row">
+              <b>{shownLine(wait.reason)}</b>
+              {answer === undefined ? (
+                <a class="btn" href={linkTo('waits', wait.token)}>
+                  open
+                </a>
+              ) : (
+                <span class="tag">
+                  {'action' in answer ? shownLine(answer.action) : 'answered'}
+                </span>
+              )}
+            </div>
+            <Facts
+              rows={[
+                ['digest', <Hash key="digest" hash={wait.digest} length={16} />],
+                answer === undefined ? null : ['answered', `${tookText(answer.at - wait.at)} later`]
+              ]}
+            />
+          </div>
+        )
+      })}
+    </Section>
+  )
+}
+
+/** Does the attempt again on its seals, and shows what it asked for. */
+function Again({ shown, step }: StepProps) {
+  const [made, setMade] = useState<{ calls: Calls | null; problem: ApiProblem | null } | null>(null)
+  const { path, step: number, attempts } = step
+  const again = () => {
+    ask('calls', { id: shown.run.id, path, step: number, attempt: attempts }).then(
+      (calls) => setMade({ calls, problem: null }),
+      (thrown: unknown) => setMade({ calls: null, problem: problemOf(thrown) })
+    )
+  }
+  const calls = made?.calls ?? null
+  return (
+    <Section title="Done again" isOpen={false}>
+      <button type="button" class="btn" onClick={again}>
+        Execute it again on its seals
+      </button>
+      {made?.problem == null ? null : <Problem of={made.problem} />}
+      {calls === null ? null : <NotChecked texts={calls.notChecked} />}
+      {calls?.calls.map((call) => (
+        <div class="card" key={call.seq}>
+          <b>{shownLine(call.effect)}</b>
+          <JsonView value={call.request} label="Request" />
+        </div>
+      ))}
+      {calls !== null && calls.output !== null && step.response !== null ? (
+        <SameOutput calls={calls} step={step} />
+      ) : null}
+    </Section>
+  )
+}
+
+function SameOutput({ calls, step }: { readonly calls: Calls; readonly step: RunStep }) {
+  const isSame = JSON.stringify(calls.output) === JSON.stringify(step.response)
+  return (
+    <Check verdict={isSame ? 'holds' : 'unknown'}>
+      {isSame ? 'it gave the same output' : 'its output is written otherwise; see both'}
+    </Check>
+  )
+}
+
+function Entries({ shown, step }: StepProps) {
+  return (
+    <ol class="entries">
+      {step.entries.slice(0, 200).map((number) => {
+        const row = shown.journal[number]
+        return row === undefined ? null : (
+          <li key={number}>
+            <button type="button" class="hash" onClick={() => choose({ at: number })}>
+              {`${number}  ${shownLine(entryText(row))}`}
+            </button>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}

@@ -1,0 +1,171 @@
+import {
+  canonicalize,
+  isJsonObject,
+  isTallyError,
+  type Json,
+  limits,
+  type RunId
+} from '../../core/index.js'
+import type { Ledger, RunRecord } from '../../ledger/index.js'
+import { isEnded } from '../run/ended.js'
+import { endingUnit, isIntentRun } from '../run/run-records.js'
+import { checkShown, type ShownLedger } from '../run/shown.js'
+import type { Page, RunFilter, RunLine } from './query-types.js'
+import { encodePlace, type IndexedRun, parsePlace, type RunIndex, someOf } from './run-index.js'
+
+/** What a list shows of a run beside what its receipts say. */
+export type RunSummaryShown = Omit<RunLine, 'principal' | 'receipts' | 'failure'>
+
+export interface LineParts {
+  readonly ledger: Pick<Ledger, 'unit'> & ShownLedger
+  /** Imported and not taken over: what is open here is its exporter's to continue. */
+  readonly isFollower: boolean
+  summary(record: RunRecord): Promise<RunSummaryShown>
+}
+
+/**
+ * Lists runs, newest first. Owns nothing; the index does not know what is shown.
+ */
+export class FoundRuns {
+  readonly #parts: Pick<LineParts, 'ledger'> & { readonly index: RunIndex }
+  readonly #lines: RunLines
+
+  constructor(parts: Pick<LineParts, 'ledger'> & { readonly index: RunIndex }, lines: RunLines) {
+    this.#parts = parts
+    this.#lines = lines
+  }
+
+  /** `sees` says of what a principal has done whether the one who asks is shown it. */
+  async find(
+    filter: RunFilter,
+    { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
+    sees: (line: RunLine) => boolean
+  ): Promise<Page<RunLine>> {
+    const { index, ledger } = this.#parts
+    await index.refresh()
+    const place = cursor === undefined ? undefined : parsePlace(cursor)
+    const isWanted = this.#wantedBy(filter)
+    const { found, next } = someOf(index.newest(place), limit, isWanted)
+    const items: RunLine[] = []
+    for (const { id } of found) {
+      const record = ledger.run(id, { durable: true })
+      if (record === undefined) continue
+      const line = await this.#lines.line(record)
+      // It may have moved since the index was read.
+      if (filter.status !== undefined && line.status !== filter.status) continue
+      if (sees(line)) items.push(line)
+    }
+    return { items, next: next === undefined ? null : encodePlace(next) }
+  }
+
+  #wantedBy({ status, name, text, since, until }: RunFilter): (run: IndexedRun) => boolean {
+    const part = text?.toLowerCase()
+    return (run) =>
+      (status === undefined || this.#lines.shown(run.status) === status) &&
+      (name === undefined || run.name === name) &&
+      (since === undefined || run.at >= since) &&
+      (until === undefined || run.at < until) &&
+      (part === undefined || `${run.id}\n${run.name}`.toLowerCase().includes(part))
+  }
+}
+
+/**
+ * Runs as lists show them.
+ *
+ * Owns: how many receipts runs had that were shown lately.
+ */
+export class RunLines {
+  readonly #parts: LineParts
+  readonly #counted = new Map<RunId, Counted>()
+
+  constructor(parts: LineParts) {
+    this.#parts = parts
+  }
+
+  async line(record: RunRecord): Promise<RunLine> {
+    const summary = await this.#parts.summary(record)
+    const { principal = null } = record.started
+    return {
+      ...summary,
+      status: this.shown(summary.status),
+      principal,
+      receipts: await this.#receipts(record),
+      ...(await this.#failure(record))
+    }
+  }
+
+  /** Compared with what is signed (L12): what differs is named, and not shown. */
+  async #failure(record: RunRecord): Promise<Pick<RunLine, 'failure' | 'problem'>> {
+    if (record.status !== 'failed') return { failure: null }
+    const { ledger } = this.#parts
+    try {
+      await checkShown(ledger, record, await ledger.unit(endingUnit(record)))
+      return { failure: failureOf(record) }
+    } catch (error) {
+      if (!isTallyError(error)) throw error
+      return { failure: null, problem: error.code }
+    }
+  }
+
+  shown(status: RunLine['status']): RunLine['status'] {
+    const isOpen = status === 'running' || status === 'waiting'
+    return this.#parts.isFollower && isOpen ? 'imported' : status
+  }
+
+  /** Signed units of a run; null where counting them would take a long journal. */
+  async #receipts(record: RunRecord): Promise<number | null> {
+    const { runId, entries } = record
+    const counted = this.#counted.get(runId) ?? { entries: 0, receipts: 0 }
+    if (counted.entries === entries) return counted.receipts
+    const signed = record.status === 'done' ? await this.#signedCount(record) : undefined
+    if (signed === undefined && entries - counted.entries > limits.ENTRIES_COUNTED_MAX) return null
+    const receipts = signed ?? counted.receipts + (await this.#countedFrom(runId, counted.entries))
+    this.#counted.delete(runId)
+    this.#counted.set(runId, { entries, receipts })
+    for (const oldest of this.#counted.keys()) {
+      if (this.#counted.size <= limits.CACHE_ENTRIES_MAX) break
+      this.#counted.delete(oldest)
+    }
+    return receipts
+  }
+
+  /** As the receipt that ends a run says it; undefined where that is withheld or missing. */
+  async #signedCount(record: RunRecord): Promise<number | undefined> {
+    const completed = await this.#parts.ledger.unit(endingUnit(record))
+    if (completed === undefined) return undefined
+    if (isIntentRun(record)) return 1
+    if (completed.payloadText === undefined) return undefined
+    const { receipts } = JSON.parse(completed.payloadText) as {
+      readonly receipts?: { readonly count?: number }
+    }
+    return receipts?.count === undefined ? undefined : receipts.count + 1
+  }
+
+  async #countedFrom(runId: RunId, from: number): Promise<number> {
+    let receipts = 0
+    for await (const { receiptHash } of this.#parts.ledger.journal(runId, from)) {
+      if (receiptHash !== undefined) receipts += 1
+    }
+    return receipts
+  }
+}
+
+interface Counted {
+  readonly entries: number
+  readonly receipts: number
+}
+
+/** Why a run has failed, in one line. */
+function failureOf(record: RunRecord): string | null {
+  const response = isEnded(record) ? record.last['response'] : undefined
+  if (!isJsonObject(response ?? null)) return null
+  const { reason, details } = response as { readonly reason?: Json; readonly details?: Json }
+  const message = isJsonObject(details ?? null)
+    ? (details as { message?: Json }).message
+    : undefined
+  const parts = [reason, message].filter((part): part is string => typeof part === 'string')
+  const text = parts.length === 0 ? canonicalize(response) : parts.join(': ')
+  return text.replace(/\s+/gu, ' ').slice(0, FAILURE_LENGTH_MAX)
+}
+
+const FAILURE_LENGTH_MAX = 200

@@ -1,0 +1,86 @@
+import { type AttemptKey, type JournalEntry, placeKey, type Response } from '../../block/index.js'
+import { type Json, type RunId, TallyError } from '../../core/index.js'
+import type { Ledger } from '../../ledger/index.js'
+import { endingUnit } from '../run/run-records.js'
+import { checkView } from '../run/shown.js'
+import type { QueryParts } from './query-parts.js'
+import type { Call, Calls } from './query-types.js'
+
+/**
+ * What one attempt asked for and got. Answers stand in the journal; of requests it has the hashes,
+ * so the attempt's code is executed again on its answers, and what it asks for is shown where the
+ * hash is that of the journal (Q3). Throws `run.not_found`, and the codes of what is not as signed.
+ */
+export async function callsOf(
+  parts: Pick<QueryParts, 'ledger' | 'running' | 'recording'>,
+  id: RunId,
+  place: AttemptKey
+): Promise<Calls> {
+  const { ledger, running } = parts
+  const record = ledger.run(id, { durable: true })
+  if (record === undefined) throw new TallyError('run.not_found', { runId: id })
+  if (running?.runs.isLive(id) !== true) {
+    await checkView(ledger, record, await ledger.unit(endingUnit(record)))
+  }
+  const known = await answersOf(ledger, id, place)
+  const again = await requestsOf(parts, id, place)
+  const calls = [...known.answers.values()].map((call): Call => {
+    const asked = known.requests.get(call.seq) ?? again.calls.get(call.seq)
+    const isSame = asked?.requestHash === call.requestHash
+    return { ...call, request: isSame ? asked.request : null }
+  })
+  calls.sort((one, other) => one.seq - other.seq)
+  return { calls, input: again.input, output: known.output, notChecked: again.notChecked }
+}
+
+interface Asked {
+  readonly request: Json
+  readonly requestHash: string
+}
+
+/** What the journal says of an attempt. */
+async function answersOf(
+  ledger: Pick<Ledger, 'journal'>,
+  id: RunId,
+  place: AttemptKey
+): Promise<{
+  readonly answers: ReadonlyMap<number, Call>
+  /** Of waits, whose requests stand in the journal. */
+  readonly requests: ReadonlyMap<number, Asked>
+  readonly output: Response | null
+}> {
+  const answers = new Map<number, Call>()
+  const requests = new Map<number, Asked>()
+  let output: Response | null = null
+  const isOfPath = (text: string) => text.includes(`"path":${JSON.stringify(place.path)}`)
+  for await (const { value } of ledger.journal(id, 0, isOfPath)) {
+    // The journal gives back what the runtime has written.
+    const entry = value as unknown as JournalEntry
+    if (!('attempt' in entry) || placeKey(entry) !== placeKey(place)) continue
+    if (entry.k === 'sealed') {
+      const { seq, effect, requestHash, body = null, ok } = entry
+      answers.set(seq, { seq, effect, request: null, requestHash, response: body, ok })
+    } else if (entry.k === 'wait' && entry.seq !== null) requests.set(entry.seq, entry)
+    else if (entry.k === 'rewound') for (const seq of entry.dropped) answers.delete(seq)
+    else if (entry.k === 'settled') output = entry.response
+  }
+  return { answers, requests, output }
+}
+
+type Requests = {
+  readonly calls: ReadonlyMap<number, Asked>
+  readonly input: Json
+  readonly notChecked: readonly string[]
+}
+
+async function requestsOf(
+  { running, recording }: Pick<QueryParts, 'running' | 'recording'>,
+  id: RunId,
+  place: AttemptKey
+): Promise<Requests> {
+  if (running === undefined || recording === undefined) {
+    return { calls: new Map(), input: null, notChecked: ['requests: no code is here'] }
+  }
+  const { callsInRecording } = await import('../../audit/index.js')
+  return callsInRecording(await recording(id), running.registry, place)
+}

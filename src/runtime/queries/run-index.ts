@@ -1,0 +1,203 @@
+import { limits, nextTurn, type RunId, sha256Hex, TallyError } from '../../core/index.js'
+import type { Ledger, RunRecord, RunStatus } from '../../ledger/index.js'
+import { waitsOf } from '../run/ended.js'
+
+/** One run, as far as lists find it. */
+export interface IndexedRun {
+  readonly id: RunId
+  /** When it began, milliseconds. */
+  readonly at: number
+  readonly name: string
+  readonly status: RunStatus
+  /** Of what a message can end, while it is parked. */
+  readonly tokens: readonly string[]
+}
+
+type IndexedLedger = Pick<Ledger, 'run' | 'runs' | 'onCommit'>
+
+/**
+ * The runs of a ledger by when they began, which never changes, then by their ids.
+ *
+ * Owns: some 200 bytes for each run, from the first question until the ledger is closed. Does not
+ * own: what is shown of a run, which is read and checked when it is.
+ *
+ * - Q1 It is made once, of all records; after that each question reads those of runs alone that
+ *   commits have moved since the one before.
+ * - Q2 A place in the order is of a run for good, so no cursor goes stale.
+ */
+export class RunIndex {
+  readonly #ledger: IndexedLedger
+  readonly #byId = new Map<RunId, IndexedRun>()
+  /** Oldest first. */
+  #order: RunId[] = []
+  readonly #moved = new Set<RunId>()
+  #isMade = false
+  #refreshing: Promise<void> = Promise.resolve()
+
+  constructor(ledger: IndexedLedger) {
+    this.#ledger = ledger
+    // Before anything is read: what moves meanwhile is read again.
+    ledger.onCommit(({ items }) => {
+      for (const { runId } of items) this.#moved.add(runId)
+    })
+  }
+
+  /** Takes in what became durable since. */
+  refresh(): Promise<void> {
+    this.#refreshing = this.#refreshing.catch(() => undefined).then(() => this.#refresh())
+    return this.#refreshing
+  }
+
+  /** Runs in no order. */
+  all(): Iterable<IndexedRun> {
+    return this.#byId.values()
+  }
+
+  /** The runs behind a place, newest first; from the newest where there is none. */
+  newest(place: RunPlace | undefined): Iterable<IndexedRun> {
+    return this.#runs(place === undefined ? this.#order.length - 1 : this.#indexOf(place) - 1, -1)
+  }
+
+  /** The run of a place and those behind it, oldest first; from the oldest where there is none. */
+  oldest(place: RunPlace | undefined): Iterable<IndexedRun> {
+    return this.#runs(place === undefined ? 0 : this.#indexOf(place), 1)
+  }
+
+  *#runs(from: number, step: 1 | -1): Generator<IndexedRun> {
+    for (let index = from; index >= 0 && index < this.#order.length; index += step) {
+      const run = this.#at(index)
+      if (run !== undefined) yield run
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    const fresh: RunId[] = []
+    let count = 0
+    for await (const record of this.#changed()) {
+      if (!this.#byId.has(record.runId)) fresh.push(record.runId)
+      this.#byId.set(record.runId, indexed(record))
+      count += 1
+      if (count % RUNS_IN_TURN === 0) await nextTurn()
+    }
+    this.#isMade = true
+    if (fresh.length > INSERTED_ONE_BY_ONE_MAX) {
+      this.#order = [...this.#order, ...fresh].sort((one, other) => this.#compare(one, other))
+    } else for (const id of fresh) this.#order.splice(this.#lowerBound(id), 0, id)
+  }
+
+  async *#changed(): AsyncGenerator<RunRecord> {
+    const ledger = this.#ledger
+    if (!this.#isMade) yield* ledger.runs({ durable: true })
+    for (const id of this.#moved) {
+      this.#moved.delete(id)
+      const record = ledger.run(id, { durable: true })
+      if (record !== undefined) yield record
+    }
+  }
+
+  #at(index: number): IndexedRun | undefined {
+    const id = this.#order[index]
+    return id === undefined ? undefined : this.#byId.get(id)
+  }
+
+  /** Where the run of a place stands. Throws `service.invalid_params`. */
+  #indexOf({ at, mark }: RunPlace): number {
+    let index = this.#firstFrom((run) => run.at >= at)
+    for (let run = this.#at(index); run?.at === at; run = this.#at(index)) {
+      if (markOf(run.id) === mark) return index
+      index += 1
+    }
+    throw invalidCursor()
+  }
+
+  #lowerBound(id: RunId): number {
+    return this.#firstFrom((run) => this.#compare(run.id, id) >= 0)
+  }
+
+  #firstFrom(isBehind: (run: IndexedRun) => boolean): number {
+    let [low, high] = [0, this.#order.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const run = this.#at(middle)
+      if (run !== undefined && isBehind(run)) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  #compare(one: RunId, other: RunId): number {
+    const difference = (this.#byId.get(one)?.at ?? 0) - (this.#byId.get(other)?.at ?? 0)
+    if (difference !== 0) return difference
+    return one < other ? -1 : Number(one > other)
+  }
+}
+
+/** Records that are read before the loop turns. */
+const RUNS_IN_TURN = 64
+/** More new runs than this are sorted in together. */
+const INSERTED_ONE_BY_ONE_MAX = 64
+
+function indexed(record: RunRecord): IndexedRun {
+  const { runId: id, status, started } = record
+  const { name, at } = started as unknown as Pick<IndexedRun, 'name' | 'at'>
+  return { id, at, name, status, tokens: waitsOf(record).map(({ token }) => token) }
+}
+
+/** Where a run stands in the order, without its id: ids may hold what is not shown. */
+export interface RunPlace {
+  readonly at: number
+  readonly mark: string
+}
+
+export function placeOf({ id, at }: Pick<IndexedRun, 'id' | 'at'>): RunPlace {
+  return { at, mark: markOf(id) }
+}
+
+export function isPlaceOf({ at, mark }: RunPlace, run: IndexedRun): boolean {
+  return run.at === at && markOf(run.id) === mark
+}
+
+export function encodePlace({ at, mark }: RunPlace): string {
+  return `${at}.${mark}`
+}
+
+/** Reads a place back. Throws `service.invalid_params`. */
+export function parsePlace(text: string): RunPlace {
+  const [, at, mark = ''] = /^(-?\d{1,16})\.([0-9a-f]{16})$/.exec(text) ?? []
+  if (at === undefined || !Number.isSafeInteger(Number(at))) throw invalidCursor()
+  return { at: Number(at), mark }
+}
+
+export function invalidCursor(): TallyError {
+  const problem = 'cursor is none that this ledger has given'
+  return new TallyError('service.invalid_params', { method: 'a list of pages', problem })
+}
+
+const MARK_LENGTH = 16
+
+/** What stands for an id or token in a cursor. */
+export function markOf(text: string): string {
+  return sha256Hex(text).slice(0, MARK_LENGTH)
+}
+
+/**
+ * The first runs that hold for `isWanted`, as many as a page has, and the place after which the
+ * next page begins. A page whose search has looked at many in vain ends early (Q1).
+ */
+export function someOf(
+  runs: Iterable<IndexedRun>,
+  limit: number,
+  isWanted: (run: IndexedRun) => boolean
+): { readonly found: readonly IndexedRun[]; readonly next: RunPlace | undefined } {
+  const found: IndexedRun[] = []
+  let last: IndexedRun | undefined
+  let lookedAt = 0
+  for (const run of runs) {
+    const isFull = found.length === limit || lookedAt === limits.RUNS_LOOKED_AT_MAX
+    if (isFull && last !== undefined) return { found, next: placeOf(last) }
+    if (isWanted(run)) found.push(run)
+    last = run
+    lookedAt += 1
+  }
+  return { found, next: undefined }
+}

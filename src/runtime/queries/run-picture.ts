@@ -1,0 +1,144 @@
+import {
+  type FoldObserver,
+  type JournalEntry,
+  type MadeBlock,
+  ROOT_PATH,
+  RunReplay,
+  type RunReplayOptions
+} from '../../block/index.js'
+import { type Hash, limits } from '../../core/index.js'
+import type { RunStatus } from '../../ledger/index.js'
+import type { ActorAt, BlockMark, ChartAt } from './query-types.js'
+
+/** An entry of a journal, as it is read. */
+export interface PictureEntry {
+  readonly entry: JournalEntry
+  readonly text: string
+  readonly receiptHash?: Hash | undefined
+}
+
+type Actors = ReadonlyMap<string, ActorAt>
+type Changed = Parameters<FoldObserver['changed']>
+type Received = Parameters<FoldObserver['received']>
+
+/** How far what an entry led to is kept. */
+interface Moment {
+  readonly at: number
+  readonly status: RunStatus
+  /** Actors that the entry has changed. */
+  readonly changed: readonly ActorAt[]
+}
+
+/**
+ * The charts of one run after each of its entries: the journal goes once through the pure fold
+ * that verification uses, and what each entry changes is kept.
+ *
+ * Owns: where the charts stand after the last entry taken, what each entry before has changed, and
+ * all actors as they were at every 256th. Does not own: the journal, and whether it is right.
+ *
+ * - Q1 A moment that was taken costs 256 small changes at most, however long the run is.
+ */
+export class RunPicture implements FoldObserver {
+  readonly #options: Omit<RunReplayOptions, 'observer'>
+  #replay: RunReplay | undefined
+  /** The first entry whose moment is kept. */
+  first = 0
+  #moments: Moment[] = []
+  /** All actors at the first moment, and at each 256th after it. */
+  #whole: Actors[] = []
+  readonly #actors = new Map<string, ActorAt>()
+  #changed = new Set<string>()
+  #status: RunStatus = 'running'
+
+  constructor(options: Omit<RunReplayOptions, 'observer'>) {
+    this.#options = options
+  }
+
+  /** Entries that were taken. */
+  get entries(): number {
+    return this.first + this.#moments.length
+  }
+
+  /** Takes the next entry of the journal. */
+  take({ entry, text, receiptHash }: PictureEntry): void {
+    // Its root is made, and shown, at the first entry.
+    this.#replay ??= new RunReplay({ ...this.#options, observer: this })
+    this.#replay.take(entry, text, { receiptHash, item: entry.n })
+    if ('status' in entry) this.#status = entry.status
+    if (entry.k === 'run.finished') this.#ended(ROOT_PATH, entry.status === 'done')
+    const changed = [...this.#changed].flatMap((path) => this.#actors.get(path) ?? [])
+    this.#changed = new Set()
+    if (this.#moments.length % ENTRIES_BETWEEN === 0) this.#whole.push(new Map(this.#actors))
+    this.#moments.push({ at: entry.at, status: this.#status, changed })
+    if (this.#moments.length === limits.PICTURE_ENTRIES_MAX) this.#forgetHalf()
+  }
+
+  /** How the run stood after an entry that was taken; undefined: none was. */
+  at(entry: number): ChartAt | undefined {
+    const place = entry - this.first
+    const moment = this.#moments[place]
+    if (moment === undefined) return undefined
+    const from = Math.floor(place / ENTRIES_BETWEEN)
+    const actors = new Map(this.#whole[from])
+    for (const { changed } of this.#moments.slice(from * ENTRIES_BETWEEN + 1, place + 1)) {
+      for (const actor of changed) actors.set(actor.path, actor)
+    }
+    return { entry, at: moment.at, actors: [...actors.values()], status: moment.status }
+  }
+
+  #forgetHalf(): void {
+    const half = Math.floor(this.#whole.length / 2)
+    this.#whole = this.#whole.slice(half)
+    this.#moments = this.#moments.slice(half * ENTRIES_BETWEEN)
+    this.first += half * ENTRIES_BETWEEN
+  }
+
+  made({ path, state }: MadeBlock): void {
+    const value = dotted(state.value)
+    this.#set({ path, mark: markOf(value), value, step: 0, attempt: 0, ended: null })
+  }
+
+  received(...[path, event, from]: Received): void {
+    if (event.type === 'block.execute') {
+      this.#update(path, { step: event.step, attempt: 1 })
+    } else if (event.type === 'attempt.settled') this.#ended(path, event.response.success)
+    else if (event.type === 'block.settled' && from !== null) {
+      this.#ended(from, event.response.success)
+    }
+  }
+
+  changed(...[path, state]: Changed): void {
+    const value = dotted(state.value)
+    const { attempt } = state.context as { readonly attempt: number }
+    // What a block has begun with is gone once it is READY again.
+    this.#update(path, { value, mark: markOf(value), ...(attempt > 0 ? { attempt } : {}) })
+  }
+
+  #ended(path: string, isSuccess: boolean): void {
+    this.#update(path, { ended: isSuccess ? 'succeeded' : 'failed' })
+  }
+
+  #update(path: string, change: Partial<ActorAt>): void {
+    const actor = this.#actors.get(path)
+    if (actor !== undefined) this.#set({ ...actor, ...change })
+  }
+
+  #set(actor: ActorAt): void {
+    this.#actors.set(actor.path, actor)
+    this.#changed.add(actor.path)
+  }
+}
+
+const ENTRIES_BETWEEN = limits.PICTURE_ENTRIES_BETWEEN
+
+function markOf(value: string): BlockMark {
+  const [mark] = value.split('.')
+  return mark === 'BUSY' || mark === 'WAITING' ? mark : 'READY'
+}
+
+/** A state value as one text; of several regions the first. */
+function dotted(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  const [entry] = Object.entries(value)
+  return entry === undefined ? '' : `${entry[0]}.${dotted(entry[1])}`
+}

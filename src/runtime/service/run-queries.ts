@@ -1,0 +1,109 @@
+import { limits, once, type RunId } from '../../core/index.js'
+import type { RunRecord } from '../../ledger/index.js'
+import { ReadingRights } from '../gate/reading-rights.js'
+import { FoundRuns, RunLines } from '../queries/find-runs.js'
+import { findWaits } from '../queries/find-waits.js'
+import { locate } from '../queries/locate.js'
+import type { QueryParts } from '../queries/query-parts.js'
+import type { RunLine, ShownStatus } from '../queries/query-types.js'
+import { callsOf } from '../queries/run-calls.js'
+import { RunCharts } from '../queries/run-charts.js'
+import { RunIndex } from '../queries/run-index.js'
+import type { Params } from './params.js'
+import type { QueryTable } from './query-tables.js'
+import { runLine } from './views.js'
+
+export type RunQuery = 'find' | 'waits' | 'chart' | 'chartAt' | 'calls' | 'locate'
+
+/** The queries about runs. */
+export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
+  const { ledger, running, isFollower = false } = parts
+  const index = once(() => new RunIndex(ledger))
+  const summary = (record: RunRecord) => runLine(record, { ledger, runs: running?.runs })
+  const liveWaits = (id: RunId) => running?.runs.waits(id) ?? []
+  const runs = once(() => new FoundRuns({ ledger, index: index() }, runLinesOf(parts)))
+  const charts = once(
+    () =>
+      new RunCharts({
+        ledger,
+        registry: running?.registry,
+        isLive: (id) => running?.runs.isLive(id) === true
+      })
+  )
+  return {
+    chart: async (params) => charts().chart(idOf(params)),
+    chartAt: async (params) => {
+      const entry = params.optionalCount('entry')
+      return charts().chartAt(idOf(params), entry)
+    },
+    calls: async (params) => {
+      const path = params.text('path')
+      const [step, attempt] = [params.optionalCount('step'), params.optionalCount('attempt')]
+      return callsOf(parts, idOf(params), { path, step: step ?? 0, attempt: attempt ?? 1 })
+    },
+    find: async (params) => {
+      const status = params.optionalWord('status', statuses)
+      const [name, text] = [params.optionalText('name'), params.optionalText('text')]
+      const [since, until] = [params.optionalCount('since'), params.optionalCount('until')]
+      const page = pageOf(params)
+      const agent = params.optionalText('agent')
+      params.end()
+      const filter = {
+        ...(status === undefined ? {} : { status }),
+        ...(name === undefined ? {} : { name }),
+        ...(text === undefined ? {} : { text }),
+        ...(since === undefined ? {} : { since }),
+        ...(until === undefined ? {} : { until })
+      }
+      return runs().find(filter, page, seenBy(parts, agent))
+    },
+    waits: async (params) => {
+      const page = pageOf(params)
+      const agent = params.optionalText('agent')
+      params.end()
+      return findWaits({ ledger, index: index(), isFollower, liveWaits, summary }, page, agent)
+    },
+    locate: async (params) => {
+      const text = params.text('text')
+      params.end()
+      return { found: await locate({ ledger, index: index(), liveWaits }, text) }
+    }
+  }
+}
+
+/** The id, once every other parameter was read. Ids that no run can have are not found. */
+function idOf(params: Params): RunId {
+  const id = params.text('id')
+  params.end()
+  return id as RunId
+}
+
+/** What shows runs in lists. */
+export function runLinesOf({ ledger, running, isFollower = false }: QueryParts): RunLines {
+  const summary = (record: RunRecord) => runLine(record, { ledger, runs: running?.runs })
+  return new RunLines({ ledger, isFollower, summary })
+}
+
+const statuses = [
+  'running',
+  'waiting',
+  'done',
+  'failed',
+  'cancelled',
+  'imported'
+] as const satisfies readonly ShownStatus[]
+
+/** Which page of a list is asked for. */
+export function pageOf(params: Params): {
+  readonly limit: number
+  readonly cursor: string | undefined
+} {
+  const limit = params.optionalCountTo('limit', limits.PAGE_ITEMS_MAX)
+  return { limit: limit ?? limits.PAGE_ITEMS_DEFAULT, cursor: params.optionalText('cursor') }
+}
+
+function seenBy({ ledger }: QueryParts, agent: string | undefined): (line: RunLine) => boolean {
+  if (agent === undefined) return () => true
+  const rights = new ReadingRights(ledger, { agent, answers: false })
+  return ({ principal }) => rights.sees(principal)
+}

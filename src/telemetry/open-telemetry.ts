@@ -1,0 +1,34 @@
+import { Instruments } from './instruments.js'
+import { loadApi } from './peer.js'
+import type { Meters, Tracers } from './port.js'
+import { RunsTelemetry } from './runs-telemetry.js'
+import { SpanWriter } from './span-writer.js'
+import type { Telemetry } from './telemetry.js'
+
+export interface OpenTelemetryOptions {
+  /** Default: the one that is registered with `@opentelemetry/api`. */
+  readonly tracerProvider?: Tracers
+  /** Default: the one that is registered with `@opentelemetry/api`. */
+  readonly meterProvider?: Meters
+}
+
+const NAME = 'tallystick'
+
+/**
+ * Spans and metrics of what a runtime does, for any backend of OpenTelemetry. Needs
+ * `@opentelemetry/api`; its SDK and an exporter are the program's to choose and to register.
+ *
+ * @example
+ * const tally = await createRuntime({ location: './ledger', telemetry: openTelemetry() })
+ */
+export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
+  return {
+    open: async ({ version }) => {
+      const api = await loadApi()
+      const { tracerProvider = api.trace, meterProvider = api.metrics } = options
+      const tracer = tracerProvider.getTracer(NAME, version)
+      const meter = meterProvider.getMeter(NAME, version)
+      return new RunsTelemetry(new SpanWriter(api, tracer), new Instruments(meter))
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, type TestContext } from 'vitest'
+import { openChromium, watchedPage, withoutChromium } from '../support/console/chromium.js'
+import { type FakeConsole, serveFakeConsole } from '../support/console/fake-console.js'
+import { FakeLedger } from '../support/console/fake-ledger.js'
+import { hostileRuns, hostileTexts } from '../support/console/hostile-runs.js'
+
+/** What a person does with the console's page, and what a ledger could do to that person. */
+
+let browser: Browser | undefined
+let ledger: FakeLedger
+let served: FakeConsole
+const browserOf = ({ skip }: TestContext): Browser => browser ?? skip(withoutChromium)
+
+beforeAll(async () => {
+  browser = await openChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+})
+beforeEach(async () => {
+  ledger = new FakeLedger()
+  served = await serveFakeConsole(ledger)
+  return () => served.close()
+})
+
+async function opened(context: TestContext, path: string) {
+  const watched = await watchedPage(browserOf(context), served.origin, {
+    viewport: { width: 1280, height: 800 }
+  })
+  await watched.page.goto(served.link(path))
+  await watched.page.waitForSelector('nav.rail')
+  return watched
+}
+
+async function press(page: Page, ...keys: readonly string[]): Promise<void> {
+  for (const key of keys) await page.keyboard.press(key)
+}
+
+describe('the console from the keyboard', () => {
+  it('leads from the list to an answer and to a verification without a mouse', async (context) => {
+    const { page, faults } = await opened(context, '/runs')
+    await page.waitForSelector('text=july')
+    await press(page, 'j', 'j', 'Enter')
+    await page.waitForSelector('svg.ch .nd.waiting')
+    await press(page, '[')
+    await page.waitForSelector('text=as of entry')
+    await press(page, '}')
+    await page.waitForSelector('text=as of entry', { state: 'detached' })
+    await press(page, 'Enter')
+    await page.waitForSelector('text=This page hashed all')
+    const [asked] = ledger.openWaits().filter(({ runId }) => runId === 'july')
+    await press(page, 'a')
+    await page.waitForSelector('text=taken; the run continues')
+    expect(ledger.answers).toMatchObject([
+      { id: 'july', token: asked?.wait.token, digest: asked?.wait.digest, action: 'approve' }
+    ])
+    expect(ledger.answers[0]?.commandId).toMatch(/^[0-9a-f]{32}$/)
+    await press(page, 'g', 'l')
+    await page.waitForSelector('button.verify')
+    await press(page, 'v')
+    await page.waitForSelector('text=All that was checked holds')
+    expect(await page.textContent('.ban')).toContain('2 things were not checked')
+    await press(page, 'Control+k')
+    await page.keyboard.type('june')
+    await page.waitForSelector('[role=option]')
+    await press(page, 'Enter')
+    await page.waitForSelector('.rh >> text=june')
+    expect(new URL(page.url()).pathname).toBe('/runs/june')
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+
+  it('keeps what is looked at in the address, without the token', async (context) => {
+    const { page } = await opened(context, '/runs/june')
+    await page.waitForSelector('svg.ch')
+    await press(page, '{', ']', 'j')
+    await page.waitForSelector('text=as of entry 1 of')
+    const { pathname, search, hash } = new URL(page.url())
+    expect([pathname, search.includes('at=1'), search.includes('step='), hash]).toEqual([
+      '/runs/june',
+      true,
+      true,
+      ''
+    ])
+    await page.context().close()
+  })
+})
+
+describe('an answer', () => {
+  it('is refused when the wait has changed since it was drawn', async (context) => {
+    const { page } = await opened(context, '/waits')
+    await page.click('text=This invoice is above the limit. Pay it?')
+    await page.waitForSelector('text=This page hashed all')
+    ledger.changeWaits((wait) => ({ ...wait, digest: `${'0'.repeat(63)}1` as never }))
+    await press(page, 'a')
+    await page.waitForSelector('text=digest_mismatch')
+    expect(ledger.answers).toEqual([])
+    await page.context().close()
+  })
+
+  it('cannot be given where what is drawn does not hash to the digest', async (context) => {
+    ledger.changeWaits((wait) => ({ ...wait, request: { payload: { amount: '1.00' } } }))
+    const { page } = await opened(context, '/waits')
+    await page.waitForSelector('text=Do not answer')
+    expect(await page.isDisabled('.act .btn >> nth=0')).toBe(true)
+    await press(page, 'a', 'r', 't', 'x')
+    expect(ledger.answers).toEqual([])
+    await page.context().close()
+  })
+})
+
+describe('damage', () => {
+  it('is shown at its receipt, with what was signed beside what is stored', async (context) => {
+    ledger.damagedAt = 120
+    const { page } = await opened(context, '/ledger/120')
+    await page.waitForSelector('text=Receipt 120')
+    await press(page, 'v')
+    await page.waitForSelector('[role=alert] >> text=Receipt 120 is not what was signed')
+    expect(await page.textContent('[role=alert] .dif')).toMatch(/signed.*computed/)
+    expect(await page.textContent('.trow.brk')).toContain('120')
+    expect(await page.textContent('.insp .pill')).toContain('altered')
+    await press(page, '[')
+    await page.waitForSelector('text=signed, and follows its predecessor: verified')
+    await page.context().close()
+  })
+})
+
+describe('a service of an earlier version', () => {
+  it('is verified without progress', async (context) => {
+    ledger.saysProgress = false
+    const { page } = await opened(context, '/ledger')
+    await page.waitForSelector('button.verify')
+    await press(page, 'v')
+    await page.waitForSelector('text=All that was checked holds')
+    await page.context().close()
+  })
+})
+
+describe('what happens meanwhile', () => {
+  it('is shown without loading anew', async (context) => {
+    const { page } = await opened(context, '/runs/parcel-8815')
+    await page.waitForSelector('.pill.running')
+    await page.waitForSelector('.beat.live')
+    const run = ledger.finishRunning('parcel-8815')
+    const { entry } = run.journal.lines.at(-1) ?? { entry: null }
+    served.send({ place: '900.0', type: 'entry', runId: run.view.id, entry })
+    served.send({ place: '900.1', type: 'run', run: ledger.line(run) })
+    await page.waitForSelector('.rh .pill.done')
+    await page.waitForSelector('text=live, commit 900')
+    await page.waitForSelector('text=run.finished')
+    await page.context().close()
+  })
+})
+
+describe('a hostile ledger', () => {
+  it('has its texts drawn as texts on every screen, and nothing of it runs', async (context) => {
+    ledger.runs.push(...hostileRuns())
+    const { page, faults } = await opened(context, '/runs')
+    await page.waitForSelector('text=<img')
+    for (const run of hostileRuns()) {
+      const path = `/runs/${encodeURIComponent(run.view.id)}`
+      await page.goto(served.link(path))
+      await page.waitForSelector('svg.ch .nd')
+      await page.waitForSelector('.ui')
+      expect(await page.textContent('#app')).not.toMatch(/\p{Cf}|(?!\n)\p{Cc}/u)
+    }
+    await page.goto(served.link('/waits'))
+    await page.waitForSelector('.wi >> text=<')
+    for (const item of await page.$$('.wi')) {
+      await item.click()
+      await page.waitForSelector('text=This page hashed all')
+    }
+    const made =
+      'document.querySelectorAll("img, iframe, object, embed, #app script, #app style").length'
+    expect(await page.evaluate(made)).toBe(0)
+    expect(await page.evaluate('globalThis.hostile')).toBeUndefined()
+    const links = await page.$$eval('a', (found) => found.map((one) => one.getAttribute('href')))
+    expect(links.filter((href) => href !== null && !/^[/#]/.test(href))).toEqual([])
+    expect(hostileTexts.length).toBeGreaterThan(5)
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+})
+
+describe('a large ledger', () => {
+  it('draws few nodes of ten thousand runs, and others when it is scrolled', async (context) => {
+    ledger.repeat(10_000)
+    const { page } = await opened(context, '/runs')
+    await page.waitForSelector('.trow')
+    const nodes = () => page.evaluate<number>('document.querySelectorAll("*").length')
+    expect(await nodes()).toBeLessThanOrEqual(2_000)
+    await page.evaluate('document.querySelector(".runs").scrollTop = 5_000')
+    await page.waitForSelector('text=parcel-8815-9852')
+    expect(await nodes()).toBeLessThanOrEqual(2_000)
+    await page.context().close()
+  })
+})

@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { addressIn, addressText, screenNames } from '../../../../src/console/page/pure/addresses.js'
+import { membersAsked, questionOf } from '../../../../src/console/page/pure/questions.js'
+import { shownLine, shownText, shownValue } from '../../../../src/console/page/pure/shown-text.js'
+import { ageText, dayText, tookText } from '../../../../src/console/page/pure/time-text.js'
+import { widgetsOf } from '../../../../src/console/page/pure/widgets.js'
+
+describe('text of a ledger as the page draws it', () => {
+  it('has no character that is not seen, and none that turns the text around', () => {
+    const unseen = /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?![\n\t])\p{Cc}/u
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(shownText(text)).not.toMatch(unseen)
+        expect(shownLine(text)).not.toMatch(/[\n\t]/)
+      })
+    )
+  })
+
+  it('shows hidden characters by their number, and leaves others alone', () => {
+    expect(shownText('pay\u202eexe.\u0000')).toBe('pay\\u{202e}exe.\\u{0}')
+    expect(shownText('Zürich, 東京\nline')).toBe('Zürich, 東京\nline')
+    expect(shownText('a\ud800b')).toBe('a\\u{d800}b')
+    expect(shownValue({ key: 'v'.repeat(300) }, 20)).toHaveLength(21)
+  })
+})
+
+describe('addresses of the page', () => {
+  const ids = fc.string({ minLength: 1, unit: 'grapheme' }).filter((id) => id.isWellFormed())
+  const queries = fc.dictionary(fc.constantFrom('at', 'step', 'text'), ids)
+
+  it('lead back to what they were made of', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...screenNames), ids, queries, (screen, id, query) => {
+        const text = addressText({ screen, id, query })
+        const url = new URL(text, 'http://localhost')
+        const read = addressIn(url.pathname, url.search)
+        expect(read).toEqual({ screen, id, query: { ...query } })
+      })
+    )
+  })
+
+  it('lead to the runs where they name nothing that is known', () => {
+    expect(addressIn('/nothing/%', '').screen).toBe('runs')
+    expect(addressIn('/', '')).toEqual({ screen: 'runs', id: undefined, query: {} })
+  })
+})
+
+describe('times as text', () => {
+  it('are short, and in UTC', () => {
+    expect(dayText(Date.UTC(2026, 10, 22, 15, 2, 41))).toBe('2026-11-22 15:02:41')
+    expect(dayText(Number.POSITIVE_INFINITY)).toBe('no time')
+    const lengths = [0, 44, 2_380, 42_000, 133_000, 7_200_000, 864_000_000]
+    expect(lengths.map(tookText)).toEqual([
+      '<1 ms',
+      '44 ms',
+      '2.38 s',
+      '42.0 s',
+      '2 min 13 s',
+      '2 h',
+      '10 days'
+    ])
+    expect(ageText(0)).toBe('1 s')
+  })
+})
+
+describe('questions of waits', () => {
+  const wait = (reason: string, request: never) => ({ reason, request, actions: [] })
+
+  it('are made of any request, and every member of it is listed', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.jsonValue({ maxDepth: 3 }), (reason, request) => {
+        const asked = wait(reason, request as never)
+        expect(typeof questionOf(asked)).toBe('string')
+        expect(membersAsked(asked)).toBeInstanceOf(Array)
+      })
+    )
+  })
+
+  it('are in words where the request has them', () => {
+    const unknown = wait('decision', { unknown_outcome: 'carrier.book' } as never)
+    expect(questionOf(unknown)).toBe('Did carrier.book happen?')
+    const confirmation = wait('confirmation', { message: 'Pay it?', payload: { to: 1 } } as never)
+    expect(questionOf(confirmation)).toBe('Pay it?')
+    expect(membersAsked(confirmation)).toEqual([['to', 1]])
+  })
+})
+
+describe('widgets of a result', () => {
+  it('are drawn as data where they are not what their kind takes, whatever they are', () => {
+    const plans = fc.record({ widgets: fc.array(fc.jsonValue({ maxDepth: 4 })) })
+    fc.assert(
+      fc.property(plans, (plan) => {
+        for (const { widget } of widgetsOf(plan as never)) expect(widget.kind).toBeTypeOf('string')
+      })
+    )
+    const kinds = ['stat', 'table', 'list', 'text', 'progress', 'chart', 'code', 'toString', 'map']
+    const widgets = kinds.map((type) => ({ type, data: 7 }))
+    const read = widgetsOf({ widgets }).map(({ widget }) => widget.kind)
+    expect(read).toEqual(kinds.map(() => 'json'))
+  })
+})

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest'
+import { defineBlock } from '../../../../src/block/index.js'
+import { type Json, limits, nextTurn } from '../../../../src/core/index.js'
+import { openMemoryStore } from '../../../../src/ledger/index.js'
+import type { FeedEvent, WiredRuntime } from '../../../../src/runtime/index.js'
+import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
+import { openOn } from '../../../support/lives.js'
+
+const count = defineBlock({
+  name: 'count',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: (ctx) => {
+    const sum = (ctx.state.get<number>('sum') ?? 0) + 1
+    ctx.state.set('sum', sum)
+    return sum
+  }
+})
+const fail = defineBlock({
+  name: 'fail',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: (ctx) => ctx.fail('no_luck', { message: 'none' })
+})
+const one = (block: string): Json => ({
+  schema: 'tally-composite/1',
+  name: block,
+  version: '1.0.0',
+  entry_point: 'first',
+  nodes: { first: { block } }
+})
+
+const open = () => openOn(openMemoryStore(), { blocks: [count, fail] })
+
+async function did(tally: WiredRuntime, block: string, id: string): Promise<void> {
+  await tally.start(one(block), { id }).result
+}
+
+/** Events behind a place up to the last that is durable now. */
+async function until(tally: WiredRuntime, since: string, places: number): Promise<FeedEvent[]> {
+  const found: FeedEvent[] = []
+  if (places === 0) return found
+  for await (const event of tally.queries.feed({ since })) {
+    found.push(event)
+    if (found.length === places) break
+  }
+  return found
+}
+
+/** A reader that listens when this resolves: what it needs is loaded before. */
+async function listening(tally: WiredRuntime) {
+  await did(tally, 'count', 'before')
+  await until(tally, '0.0', 1)
+  const iterator = tally.queries.feed()[Symbol.asyncIterator]()
+  const first = iterator.next()
+  await nextTurn()
+  return { iterator, first }
+}
+
+async function allOf(tally: WiredRuntime): Promise<FeedEvent[]> {
+  const past = await tally.ledger.past()
+  let expected = 0
+  for (let seq = 0; seq < past.commits; seq += 1) {
+    const { lines } = past.commit(seq)
+    const runs = new Set(lines.filter(({ kind }) => kind === 'run').map(({ runId }) => runId))
+    expected += lines.filter(({ kind }) => kind !== 'run').length + runs.size
+  }
+  return until(tally, '0.0', expected)
+}
+
+const placeOf = (event: FeedEvent) => ('place' in event ? event.place : '')
+
+describe('the feed', () => {
+  it('Q4: gives every entry, receipt and evidence once, in places that ascend', async () => {
+    const tally = await open()
+    await did(tally, 'count', 'a')
+    await did(tally, 'fail', 'b')
+    const events = await allOf(tally)
+    const entries = events.flatMap((event) => (event.type === 'entry' ? [event.entry] : []))
+    for (const id of ['a', 'b']) {
+      const journal: Json[] = []
+      for await (const { value } of tally.journal(id)) journal.push(value)
+      const ofRun = entries.filter((entry) => (entry as { run?: string }).run === id)
+      expect(ofRun).toEqual(journal)
+    }
+    const leaves = events.flatMap((event) => ('line' in event ? [event.line.leaf] : []))
+    expect(leaves).toEqual(leaves.map((_, place) => place))
+    const { logSize, receipts } = await tally.ledger.past()
+    expect(leaves).toHaveLength(logSize)
+    expect(events.filter(({ type }) => type === 'evidence')).toHaveLength(logSize - receipts)
+    const order = events.map((event) => placeOf(event).split('.').map(Number))
+    const isAfter = ([seq = 0, line = 0]: number[], [later = 0, next = 0]: number[]) =>
+      later > seq || (later === seq && next > line)
+    expect(order.every((at, n) => n === 0 || isAfter(order[n - 1] ?? [], at))).toBe(true)
+    const last = events.findLast(({ type }) => type === 'run')
+    expect(last).toMatchObject({ run: { id: 'b', status: 'failed', failure: 'no_luck: none' } })
+    await tally.close()
+  })
+
+  it('Q4: continues behind any place, and the same after the ledger was opened anew', async () => {
+    const disk = await LedgerOnDisk.create()
+    const tally = await disk.open({ blocks: [count, fail] })
+    await did(tally, 'count', 'a')
+    await did(tally, 'count', 'b')
+    const events = await allOf(tally)
+    const rest = async (of: WiredRuntime) => {
+      for (const [n, event] of events.entries()) {
+        const behind = await until(of, placeOf(event), events.length - n - 1)
+        expect(behind).toEqual(events.slice(n + 1))
+      }
+    }
+    await rest(tally)
+    await tally.close()
+    await rest(await disk.open({ blocks: [count, fail] }))
+    await disk.remove()
+  })
+
+  it('gives what becomes durable from now on where no place is given', async () => {
+    const tally = await open()
+    const { iterator, first } = await listening(tally)
+    await did(tally, 'count', 'b')
+    expect((await first).value).toMatchObject({ type: 'entry', runId: 'b', entry: { n: 0 } })
+    await iterator.return?.()
+    await tally.close()
+  })
+
+  it('ends while it waits, when its reader leaves and when the ledger is closed', async () => {
+    const tally = await open()
+    const left = await listening(tally)
+    await left.iterator.return?.()
+    expect((await left.first).done).toBe(true)
+    const kept = tally.queries.feed()[Symbol.asyncIterator]()
+    const waiting = kept.next()
+    await nextTurn()
+    await tally.close()
+    const types: string[] = []
+    for (let next = await waiting; !next.done; next = await kept.next()) types.push(next.value.type)
+    expect(types).toEqual(['mode'])
+  })
+
+  it('says reset for a place that is too far behind or of another ledger, and refuses others', async () => {
+    const tally = await open()
+    await did(tally, 'count', 'a')
+    const { commits } = await tally.ledger.past()
+    const now = `${commits}.0`
+    expect(await until(tally, `${commits + 1}.1`, 1)).toEqual([{ type: 'reset', place: now }])
+    for (const since of ['', 'x', '1', '1.', '-1.0', '1.5.2']) {
+      await expect(until(tally, since, 1)).rejects.toMatchObject({ code: 'service.invalid_params' })
+    }
+    const past = await tally.ledger.past()
+    const far = limits.FEED_COMMITS_BEHIND_MAX + 1
+    Object.defineProperty(past, 'commits', { get: () => far + 1 })
+    expect(await until(tally, '0.0', 1)).toEqual([{ type: 'reset', place: `${far + 1}.0` }])
+    Reflect.deleteProperty(past, 'commits')
+    await tally.close()
+  })
+
+  it('gives changes of the mode, and not that of each commit', async () => {
+    const tally = await open()
+    const { iterator, first } = await listening(tally)
+    tally.ledger.enterSafeMode({ code: 'ledger.corrupt', message: 'it was tampered with' })
+    expect((await first).value).toMatchObject({ type: 'mode', mode: 'safe' })
+    await iterator.return?.()
+    await tally.close()
+  })
+})

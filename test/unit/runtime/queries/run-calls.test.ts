@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest'
+import { defineBlock } from '../../../../src/block/index.js'
+import { type Json, ManualClock } from '../../../../src/core/index.js'
+import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
+import { openOn } from '../../../support/lives.js'
+import { expectVerifyFailure } from '../../../support/verified-close.js'
+
+const asked: Json[] = []
+let failures = 0
+
+const order = defineBlock({
+  name: 'order',
+  version: '1.0.0',
+  sideEffects: 'idempotent',
+  intents: ['order'],
+  run: async (ctx, input) => {
+    const price = await ctx.effect('price', { request: { of: input as Json }, perform: () => 7 })
+    const paid = await ctx.effect('pay', {
+      request: { amount: price as Json, before: ctx.state.get<Json>('paid') ?? null },
+      sideEffects: 'idempotent',
+      perform: ({ request }) => {
+        asked.push(request)
+        if (failures > 0) {
+          failures -= 1
+          throw new Error('no line')
+        }
+        return 'ok'
+      }
+    })
+    ctx.state.set('paid', price as Json)
+    return { paid: paid as Json }
+  }
+})
+const ask = defineBlock({
+  name: 'ask',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: async (ctx) => {
+    await ctx.effect('look', { request: 'around', perform: () => 'seen' })
+    return (await ctx.wait({ reason: 'external', request: { what: 'now' } })).action
+  }
+})
+
+const documentOf = (block: string, recovery: Json = {}): Json => ({
+  schema: 'tally-composite/1',
+  name: `runs-${block}`,
+  version: '1.0.0',
+  entry_point: 'first',
+  nodes: { first: { block, ...(recovery as object) } as Json, second: { block } },
+  transitions: { first: 'second' }
+})
+
+function opened(store: Store = openMemoryStore(), blocks = [order, ask]) {
+  return openOn(store, { blocks, clock: new ManualClock(1_700_000_000_000) })
+}
+
+describe('the calls of an attempt', () => {
+  it('have the requests that its code makes again on its answers, on the state of then', async () => {
+    await using tally = await opened()
+    await tally.start(documentOf('order'), { id: 'one', inputs: 'lamp' }).result
+    await tally.start(documentOf('order'), { id: 'later', inputs: 'other' }).result
+    asked.length = 0
+    const { calls } = tally.queries
+    const first = await calls({ id: 'one', path: 'root/first', step: 1 })
+    expect(first).toMatchObject({
+      input: 'lamp',
+      output: { success: true, data: { paid: 'ok' } },
+      notChecked: []
+    })
+    const paid = first.calls.find(({ effect }) => effect === 'pay')
+    expect(first.calls.find(({ effect }) => effect === 'price')).toMatchObject({
+      request: { of: 'lamp' },
+      response: 7,
+      ok: true
+    })
+    expect(paid).toMatchObject({ request: { amount: 7, before: null }, response: 'ok' })
+    const second = await calls({ id: 'one', path: 'root/second', step: 2 })
+    expect(second.calls.find(({ effect }) => effect === 'pay')).toMatchObject({
+      request: { amount: 7, before: 7 }
+    })
+    // Nothing was performed again.
+    expect(asked).toEqual([])
+  })
+
+  it('are those of an attempt that failed, and of one that waits', async () => {
+    await using tally = await opened()
+    failures = 1
+    const retrying = documentOf('order', {
+      recovery: [{ retry: { max_attempts: 2, interval_ms: 0 } }]
+    })
+    await tally.start(retrying, { id: 'tried', inputs: 'lamp' }).result
+    const { calls } = tally.queries
+    const failed = await calls({ id: 'tried', path: 'root/first', step: 1, attempt: 1 })
+    expect(failed.calls.find(({ effect }) => effect === 'pay')).toMatchObject({
+      request: { amount: 7 },
+      ok: false
+    })
+    expect(failed.output).toMatchObject({ success: false })
+    for await (const event of tally.start(documentOf('ask'), { id: 'waits', inputs: 1 })) {
+      if (event.type === 'run.parked') break
+    }
+    const waiting = await calls({ id: 'waits', path: 'root/first', step: 1 })
+    expect(waiting).toMatchObject({
+      input: 1,
+      output: null,
+      calls: [{ effect: 'look', request: 'around', response: 'seen' }]
+    })
+    const run = await tally.attach('waits')
+    const [wait] = await run.waits()
+    await run.resume(wait?.token ?? '', { digest: wait?.digest ?? '' })
+    for await (const event of run) if (event.type === 'run.parked') break
+    const answered = await calls({ id: 'waits', path: 'root/first', step: 1 })
+    expect(answered.calls).toMatchObject([
+      { effect: 'look' },
+      { request: { request: { what: 'now' } }, response: { action: 'resume' } }
+    ])
+  })
+
+  it('are those of a lone intent', async () => {
+    await using tally = await opened()
+    await tally.intent({ id: 'lone', action: 'order', payload: { of: 1 } })
+    const { calls, notChecked } = await tally.queries.calls({ id: 'lone', path: 'root', step: 1 })
+    expect(notChecked).toEqual([])
+    expect(calls.find(({ effect }) => effect === 'pay')).toMatchObject({ request: { amount: 7 } })
+  })
+
+  it('have no requests where the code is not here or asks for something else, and say so', async () => {
+    expectVerifyFailure('sealed.1.requestHash')
+    const store = openMemoryStore()
+    const lasting: Store = { ...bound(store), close: async () => undefined }
+    const before = await opened(lasting)
+    await before.start(documentOf('order'), { id: 'one', inputs: 'lamp' }).result
+    await before.close()
+    const without = await opened(lasting, [])
+    const place = { id: 'one', path: 'root/first', step: 1 }
+    const bare = await without.queries.calls(place)
+    expect(bare.calls.map(({ request, response }) => [request, response])).toEqual([
+      [null, 7],
+      [null, 'ok']
+    ])
+    expect(bare.notChecked).toEqual([expect.stringContaining('requests: ')])
+    await without.close()
+    const other = defineBlock({
+      name: 'order',
+      version: '1.0.0',
+      sideEffects: 'idempotent',
+      run: (ctx) => ctx.effect('price', { request: 'another', perform: () => 1 })
+    })
+    const changed = await opened(lasting, [other])
+    const otherwise = await changed.queries.calls(place)
+    expect(otherwise.calls[0]).toMatchObject({ request: null, response: 7 })
+    expect(otherwise.notChecked).toEqual([expect.stringContaining('does otherwise')])
+    await changed.close()
+  })
+})
+
+function bound(store: Store): Store {
+  return {
+    get: (key) => store.get(key),
+    entries: (range) => store.entries(range),
+    commit: (items) => store.commit(items),
+    compact: () => store.compact(),
+    close: () => store.close()
+  }
+}

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest'
+import { defineBlock } from '../../../../src/block/index.js'
+import { type Json, limits, ManualClock } from '../../../../src/core/index.js'
+import { openMemoryStore } from '../../../../src/ledger/index.js'
+import type { DocumentGraph, WiredRuntime } from '../../../../src/runtime/index.js'
+import { openOn } from '../../../support/lives.js'
+
+const give = defineBlock({
+  name: 'give',
+  version: '1.0.0',
+  sideEffects: 'none',
+  intents: ['give'],
+  run: (_, input) => ({ given: input as Json })
+})
+const pay = defineBlock({
+  name: 'pay',
+  version: '1.0.0',
+  sideEffects: 'idempotent',
+  run: (ctx) => ctx.effect('bank', { request: 1, perform: () => 'paid' })
+})
+
+const inner: Json = {
+  schema: 'tally-composite/1',
+  name: 'inner',
+  version: '1.0.0',
+  entry_point: 'give',
+  nodes: { give: { block: 'give' } }
+}
+const outer: Json = {
+  schema: 'tally-composite/1',
+  name: 'outer',
+  version: '1.0.0',
+  entry_point: 'give',
+  max_steps: 400,
+  nodes: {
+    give: { block: 'give' },
+    pay: { block: 'pay', confirm: true },
+    used: { use: 'inner' },
+    own: {
+      composite: { entry_point: 'deep', nodes: { deep: { block: 'pay' } } }
+    }
+  },
+  transitions: {
+    give: [
+      { condition: { cel: 'response.data.given == 1' }, target: 'pay' },
+      { condition: 'rich', target: 'own' },
+      { condition: 'default', target: 'used' }
+    ],
+    used: 'own'
+  }
+}
+const plan: Json = {
+  schema: 'tally-plan/1',
+  name: 'both',
+  version: '1.0.0',
+  nodes: [
+    { id: 'a', block: 'give' },
+    { id: 'b', block: 'pay', deps: ['a'] }
+  ]
+}
+
+async function opened(): Promise<WiredRuntime> {
+  return openOn(openMemoryStore(), {
+    blocks: [give, pay],
+    composites: [inner],
+    conditions: { rich: () => false },
+    clock: new ManualClock(1_700_000_000_000)
+  })
+}
+
+async function graphOf(tally: WiredRuntime, id: string): Promise<DocumentGraph> {
+  return (await tally.queries.chart({ id })).graph
+}
+
+/** Paths of all nodes, those of inner graphs too. */
+function pathsIn({ nodes }: DocumentGraph): readonly string[] {
+  return nodes.flatMap(({ path, graph }) => [path, ...(graph === undefined ? [] : pathsIn(graph))])
+}
+
+describe('the chart of a run', () => {
+  it('draws a composite with those inside it, in the order of first match', async () => {
+    await using tally = await opened()
+    await tally.start(outer, { id: 'one' }).result
+    const graph = await graphOf(tally, 'one')
+    expect(graph).toMatchObject({ kind: 'composite', name: 'outer' })
+    expect(graph.edges).toEqual([
+      { from: 'give', to: 'pay', order: 1, when: 'response.data.given == 1' },
+      { from: 'give', to: 'own', order: 2, when: 'rich' },
+      { from: 'give', to: 'used', order: 3, when: null },
+      { from: 'used', to: 'own', order: 1, when: null }
+    ])
+    expect(graph.nodes).toMatchObject([
+      { id: 'give', does: 'give', confirm: false, sideEffects: 'none' },
+      { id: 'own', does: 'composite', graph: { name: 'own' } },
+      { id: 'pay', does: 'pay', confirm: true, sideEffects: 'idempotent' },
+      { id: 'used', does: 'inner', graph: { kind: 'composite', name: 'inner' } }
+    ])
+    // Receipts name the same paths.
+    const paths = new Set(pathsIn(graph))
+    for await (const { receipt } of tally.receipts()) {
+      const { action, run } = receipt.inputPayload
+      if (action !== 'run.completed') expect(paths).toContain(run?.path)
+    }
+    expect(paths.size).toBe(6)
+  })
+
+  it('draws plans without an order, and a lone intent as one node', async () => {
+    await using tally = await opened()
+    await tally.start(plan, { id: 'two' }).result
+    expect(await graphOf(tally, 'two')).toMatchObject({
+      kind: 'plan',
+      nodes: [{ path: 'root/a' }, { path: 'root/b', sideEffects: 'idempotent' }],
+      edges: [{ from: 'a', to: 'b', order: null, when: null }]
+    })
+    await tally.intent({ id: 'lone', action: 'give' })
+    expect(await graphOf(tally, 'lone')).toMatchObject({
+      kind: 'intent',
+      nodes: [{ path: 'root', does: 'give' }],
+      edges: []
+    })
+  })
+
+  it('refuses runs that are not there', async () => {
+    await using tally = await opened()
+    const missing = { code: 'run.not_found' }
+    await expect(tally.queries.chart({ id: 'none' })).rejects.toMatchObject(missing)
+    await expect(tally.queries.chartAt({ id: 'none', entry: 0 })).rejects.toMatchObject(missing)
+  })
+})
+
+describe('the chart of a run at an entry', () => {
+  it('is the same forwards, backwards and by itself, over every 256th entry', async () => {
+    await using tally = await opened()
+    const nodes = Array.from({ length: 200 }, (_, n) => [`n${n}`, { block: 'give' }] as const)
+    const long: Json = {
+      schema: 'tally-composite/1',
+      name: 'long',
+      version: '1.0.0',
+      max_steps: 400,
+      entry_point: 'n0',
+      nodes: Object.fromEntries(nodes) as Json,
+      transitions: Object.fromEntries(
+        nodes.slice(1).map(([id], n) => [`n${n}`, id] as const)
+      ) as Json
+    }
+    await tally.start(long, { id: 'long' }).result
+    await tally.start(outer, { id: 'other' }).result
+    const entries = tally.run('long')?.entries ?? 0
+    expect(entries).toBeGreaterThan(200)
+    const at = (entry: number) => tally.queries.chartAt({ id: 'long', entry })
+    const forwards = []
+    for (let entry = 0; entry < entries; entry += 7) forwards.push(await at(entry))
+    for (const one of [...forwards].reverse()) expect(await at(one.entry)).toEqual(one)
+    // Another run takes its place, and it is folded anew.
+    await tally.queries.chartAt({ id: 'other' })
+    const [middle] = forwards.slice(-9)
+    expect(await at(middle?.entry ?? 0)).toEqual(middle)
+    const last = await tally.queries.chartAt({ id: 'long' })
+    expect(last).toEqual(await at(entries + 1_000))
+    expect(last).toMatchObject({ entry: entries - 1, status: 'done' })
+    expect(last.actors).toHaveLength(201)
+    expect(limits.PICTURE_ENTRIES_BETWEEN).toBe(256)
+  })
+
+  it('follows a run that goes on', async () => {
+    await using tally = await opened()
+    const confirming: Json = { ...(outer as object), entry_point: 'pay' }
+    const run = tally.start(confirming, { id: 'live' })
+    for await (const event of run) if (event.type === 'run.parked') break
+    const before = await tally.queries.chartAt({ id: 'live' })
+    expect(before.actors).toMatchObject([
+      { path: 'root', mark: 'WAITING' },
+      { path: 'root/pay', mark: 'WAITING', ended: null, attempt: 1 }
+    ])
+    const [wait] = await run.waits()
+    await run.approve(wait?.token ?? '', { digest: wait?.digest ?? '' })
+    await run.result
+    const after = await tally.queries.chartAt({ id: 'live' })
+    expect(after).toMatchObject({ status: 'done' })
+    expect(after.actors.map(({ ended }) => ended)).toEqual(['succeeded', 'succeeded'])
+    expect(await tally.queries.chartAt({ id: 'live', entry: before.entry })).toEqual(before)
+  })
+})

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import type { RunStarted } from '../../../../src/block/index.js'
+import type { RunId } from '../../../../src/core/index.js'
+import { Registry } from '../../../../src/runtime/code/registry.js'
+import { neverRun, registryOf } from '../../../../src/runtime/queries/journal-registry.js'
+import type { ChartAt } from '../../../../src/runtime/queries/query-types.js'
+import { RunPicture } from '../../../../src/runtime/queries/run-picture.js'
+import { journalNamed } from '../../../support/inspected.js'
+import { interpretedParent } from '../../../support/interpreted-fold.js'
+import { journalScenes, sceneRegistrations } from '../../../support/journal-scenes.js'
+import { testKeys, World } from '../../../support/lives.js'
+
+const names = Object.keys(journalScenes)
+
+/** How a recorded run stood after each of its entries; undefined: its code is not here. */
+async function picturesOf(
+  name: string,
+  registry: Registry,
+  options: object = {}
+): Promise<readonly (ChartAt | undefined)[] | undefined> {
+  const { entries, receipts } = journalNamed(name)
+  const started = JSON.parse(entries[0] ?? '{}') as RunStarted
+  const recorded = await registry.recorded(started)
+  if (recorded.kind !== 'ready') return undefined
+  const { root, compiled, block } = recorded
+  const library = compiled.kind === 'leaf' ? compiled.library : compiled.plan
+  const runId = started.run as RunId
+  const { identity } = testKeys
+  const found = (reference: string) => block(reference) ?? neverRun(reference)
+  const picture = new RunPicture({
+    runId,
+    identity,
+    root,
+    compiled,
+    library,
+    block: found,
+    ...options
+  })
+  for (const [n, text] of entries.entries()) {
+    const receiptHash = (receipts[n] ?? undefined) as never
+    picture.take({ entry: JSON.parse(text), text, receiptHash })
+  }
+  return entries.map((_, n) => picture.at(n))
+}
+
+const registered = () => Registry.open(sceneRegistrations(new World()))
+
+describe('the picture of a recorded run', () => {
+  it.each(names)(
+    'has the states that XState itself comes to, after each entry: %s',
+    async (name) => {
+      const pictures = await picturesOf(name, await registered())
+      const oracle = await picturesOf(name, await registered(), { makeParent: interpretedParent })
+      expect(pictures).toBeDefined()
+      expect(pictures).toEqual(oracle)
+      for (const one of pictures ?? []) {
+        expect(one?.actors[0]?.path).toBe('root')
+        for (const { mark, value } of one?.actors ?? []) expect(value.split('.')[0]).toBe(mark)
+      }
+    }
+  )
+
+  it.each(names)('says how the run and its blocks stood: %s', async (name) => {
+    const { entries } = journalNamed(name)
+    const pictures = (await picturesOf(name, await registered())) ?? []
+    let status = 'running'
+    for (const [n, text] of entries.entries()) {
+      const entry = JSON.parse(text)
+      status = entry.status ?? status
+      const one = pictures[n]
+      expect(one).toMatchObject({ entry: n, at: entry.at, status })
+      const actor = one?.actors.find(({ path }) => path === entry.path)
+      if (entry.k === 'waiting') expect(actor?.mark).toBe('WAITING')
+      if (entry.k === 'settled' && actor !== undefined && !entry.path.includes('~')) {
+        expect(actor.ended).toBe(entry.response.success ? 'succeeded' : 'failed')
+        // What follows in the same moment may execute it again.
+        expect(actor.step).toBeGreaterThanOrEqual(entry.step)
+      }
+    }
+    const last = pictures.at(-1)
+    if (last?.status === 'done') expect(last.actors[0]).toMatchObject({ mark: 'READY' })
+  })
+
+  it('comes out alike from the journal alone, where its names had versions', async () => {
+    let alike = 0
+    for (const name of names) {
+      const started = JSON.parse(journalNamed(name).entries[0] ?? '{}') as RunStarted
+      const bare = await picturesOf(name, await registryOf(started, testKeys.identity))
+      if (bare === undefined) continue
+      expect(bare, name).toEqual(await picturesOf(name, await registered()))
+      alike += 1
+    }
+    expect(alike).toBeGreaterThan(names.length / 2)
+  })
+})

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest'
+import type { OpenWait } from '../../../../src/block/index.js'
+import { type Clock, type Json, type JsonObject, systemClock } from '../../../../src/core/index.js'
+import { chainEffects, chainProviders } from '../../../../src/executor/index.js'
+import type { RunHandle } from '../../../../src/runtime/index.js'
+import { FakeChain, fakeExecutor } from '../../../../src/testing/index.js'
+import { aisText } from '../../../support/ais.js'
+import { asset, flow, owner, transfer } from '../../../support/ais-flows.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../../../support/ledger-on-disk.js'
+
+/** Writes that are tried again while they may have taken effect. */
+
+const id = 'eip155:1'
+
+let disk: LedgerOnDisk
+ledgerForEachTest((made) => {
+  disk = made
+})
+
+/** Every look at it is an hour later. */
+function hastyClock(): Clock {
+  let hours = 0
+  return {
+    now: () => {
+      hours += 1
+      return 1_700_000_000_000 + hours * 3_600_000
+    },
+    schedule: (_, due) => systemClock.schedule(systemClock.now(), due)
+  }
+}
+
+function open(chain: FakeChain, clock: Clock) {
+  const accounts = { default: `0x${'1'.repeat(40)}` }
+  const terms = { pollMs: 1, timeoutMs: 3 }
+  return disk.open({
+    clock,
+    providers: chainProviders([fakeExecutor({ chains: [chain], accounts, terms })]),
+    workflow: {
+      protocols: [aisText('erc20')],
+      writes: 'broadcast',
+      policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
+    }
+  })
+}
+
+const args = { token: asset, to: owner, amount: { cel: 'ctx.now' } }
+const document = flow([transfer('pay', { args })])
+
+async function parked(run: RunHandle): Promise<OpenWait | undefined> {
+  for await (const { type } of run) {
+    if (type === 'run.finished') return undefined
+    const waits = type === 'run.parked' ? await run.waits() : []
+    if (waits.length === 1) return waits[0]
+  }
+  return undefined
+}
+
+function decide(
+  run: RunHandle,
+  wait: OpenWait | undefined,
+  action: 'retry' | 'patch',
+  value?: Json
+) {
+  const { token = '', digest = '' } = wait ?? {}
+  return run.resume(token, { digest, action, ...(value === undefined ? {} : { value }) })
+}
+
+describe('a write whose arguments tell the time', () => {
+  it('W11: is not sent a second time by retries while the first may take effect', async () => {
+    const chain = new FakeChain({ id })
+    chain.holds = () => true
+    const clock = hastyClock()
+    let run = (await open(chain, clock)).start(document, { id: 'one', inputs: {} })
+    for (let retry = 0; retry < 3; retry += 1) {
+      const wait = await parked(run)
+      expect(chain.pool).toHaveLength(1)
+      if (retry === 1) {
+        // Another process has nothing but the journal.
+        await disk.close()
+        run = await (await open(chain, clock)).attach('one')
+      }
+      if (retry === 2) {
+        chain.holds = () => false
+        chain.mine()
+      }
+      expect(await decide(run, wait, 'retry')).toMatchObject({ accepted: true })
+    }
+    expect((await run.result).status).toBe('done')
+    expect(chain.effective()).toHaveLength(1)
+  })
+
+  it('W14: is sent with another time that a person gives once nothing is in doubt', async () => {
+    const isLate = (value: unknown) => Number(value) < 2_000_000_000
+    const chain = new FakeChain({
+      id,
+      write: ({ args: sent }) =>
+        isLate((sent as JsonObject)['value'])
+          ? { ok: false, name: 'Late' }
+          : { ok: true, outputs: {} }
+    })
+    const tally = await open(chain, hastyClock())
+    const run = tally.start(document, { id: 'one', inputs: {} })
+    const again = await parked(run)
+    await decide(run, again, 'retry')
+    const wait = await parked(run)
+    const value = { patches: [{ path: 'ctx.now', value: 2_000_000_000 }] }
+    expect(await decide(run, wait, 'patch', value)).toMatchObject({ accepted: true })
+    expect((await run.result).status).toBe('done')
+    expect(chain.effective()).toHaveLength(1)
+  })
+})
+
+describe('a write that fails before it is prepared, in a later attempt', () => {
+  it('W11: is not sent a second time by the attempt after that', async () => {
+    const chain = new FakeChain({ id })
+    chain.holds = () => true
+    const accounts = { default: `0x${'1'.repeat(40)}` }
+    const terms = { pollMs: 1, timeoutMs: 3 }
+    let isPaused = false
+    const revert = { name: 'Error', reason: 'it is paused', data: null }
+    const all = chainProviders([fakeExecutor({ chains: [chain], accounts, terms })])
+    const providers = all.map((provider) => ({
+      ...provider,
+      perform: (call: Parameters<typeof provider.perform>[0]) =>
+        provider.name === chainEffects.simulate && isPaused
+          ? { ok: false, revert }
+          : provider.perform(call)
+    }))
+    const tally = await disk.open({
+      providers,
+      workflow: {
+        protocols: [aisText('erc20')],
+        writes: 'broadcast',
+        policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
+      }
+    })
+    const simulated = flow([transfer('pay')], { preflight: { simulate: { pay: true } } })
+    const run = tally.start(simulated, { id: 'one', inputs: {} })
+    for (let retry = 0; retry < 3; retry += 1) {
+      const wait = await parked(run)
+      console.log(retry, JSON.stringify(wait?.request).slice(0, 260), chain.pool.length)
+      expect(chain.pool).toHaveLength(1)
+      isPaused = retry === 0
+      expect(await decide(run, wait, 'retry')).toMatchObject({ accepted: true })
+    }
+    await parked(run)
+    expect(chain.pool).toHaveLength(1)
+    await run.cancel('enough')
+  })
+})
