@@ -124,15 +124,20 @@ async function payOnce(death: number, isEarly: boolean): Promise<number> {
       const handle = isKnown
         ? await runtime.resume('pay' as never)
         : runtime.start(payment(), { id: 'pay', inputs: {} })
-      return { runtime, result: await drive(handle, { machine, isEarly, hashes }) }
+      const result = await drive(handle, { machine, isEarly, hashes })
+      if (result === undefined) return undefined
+      const report = await runtime.verify()
+      await runtime.close()
+      return { result, report }
     }
+    // A process may die as late as in its close, after the run has ended.
     const ended = await run().catch((error: unknown) => {
       if (!life.isDead) throw error
       return undefined
     })
     boundaries += life.boundaries
-    if (ended?.result === undefined) continue
-    const { result, runtime } = ended
+    if (ended === undefined) continue
+    const { result, report } = ended
     expect(result.status).toBe('done')
     expect((await held()) - balance).toBe(5n)
     expect((await chain.client.getTransactionCount(owner)) - nonce).toBe(1)
@@ -140,8 +145,7 @@ async function payOnce(death: number, isEarly: boolean): Promise<number> {
       result.response as unknown as { readonly data: { readonly hash: `0x${string}` } }
     ).data
     expect((await chain.client.getTransactionReceipt({ hash })).status).toBe('success')
-    expect(await runtime.verify()).toMatchObject({ ok: true })
-    await runtime.close()
+    expect(report).toMatchObject({ ok: true })
     return boundaries
   }
 }
