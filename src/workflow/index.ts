@@ -31,6 +31,7 @@ export {
   troublesOf
 } from './engine/diagnose.js'
 export { type DryNode, type DryRun, dryRun } from './engine/dry-run.js'
+export { TIME_EFFECT } from './engine/gather.js'
 export {
   answerTexts,
   earlierAnswer,

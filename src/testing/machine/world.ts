@@ -8,6 +8,7 @@ import {
 import type { CapabilityPackage } from '../../capability/index.js'
 import { canonicalize, type Json, type RunId, TallyError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
+import { TIME_EFFECT } from '../../workflow/index.js'
 import { turnEffectName, turnNodeOf, turnResult } from './agent-world.js'
 import type { Served } from './carrier.js'
 import type { ScriptLine, Trouble } from './case.js'
@@ -59,6 +60,8 @@ export class World {
       const canLocate = call.effect === chainEffects.broadcast
       return canLocate ? { perform, locate: (given) => this.#chains.locate(given) } : { perform }
     }
+    if (this.#isInside(call.effect))
+      return { perform: (given) => this.#performInside(given, asked) }
     const real = call.locate ?? provider?.locate
     const locate = (given: EffectCall) => this.#locate(given, this.#nameOf(asked))
     return {
@@ -96,6 +99,18 @@ export class World {
     } finally {
       this.#underWay -= 1
     }
+  }
+
+  /** Answered by the process itself; nothing outside takes part, so nothing goes wrong. */
+  #isInside(effect: string): boolean {
+    return effect === TIME_EFFECT && !this.#parts.effects.has(effect)
+  }
+
+  async #performInside(given: EffectCall, { call }: OutsideCall): Promise<Json> {
+    const { life } = this
+    if (!life.passes(`before ${call.effect}`)) return never
+    const result = (await call.perform?.(given)) as Json
+    return life.passes(`after ${call.effect}`) ? result : never
   }
 
   /** The side of the process: what it hears of its request. */
