@@ -8,6 +8,7 @@ import type {
   RunReplay,
   RunStarted
 } from '../block/index.js'
+import type { Hash } from '../core/index.js'
 import type { VerifiedReceipt } from '../ledger/index.js'
 import { notRegistered, otherCode } from './not-checked.js'
 
@@ -45,13 +46,29 @@ export async function missingCode(
   entry: JournalEntry,
   { receipt }: VerifiedReceipt
 ): Promise<string | undefined> {
+  for (const { block, provider } of replay.chosenIn(entry)) {
+    const missing = await missingChosen(block, provider)
+    if (missing !== undefined) return missing
+  }
   const [block] = entry.k === 'scope' ? [] : replay.blocksOf(entry)
   if (block === undefined && entry.k !== 'settled') return undefined
   const { kind, id, codeHash } = receipt.inputPayload.provider
-  const registered =
-    block?.kernel === undefined
-      ? block?.codeHash
-      : await block.kernel.codeOf({ kind, id, codeHash })
+  if (block?.kernel !== undefined) return missingChosen(block, { kind, id, codeHash })
+  return missingOf(block?.codeHash, { id, codeHash })
+}
+
+type Chosen = Parameters<NonNullable<Block['kernel']>['codeOf']>[0]
+
+/** Why what the kernel chose for a step cannot be executed here; undefined when it can. */
+export async function missingChosen(block: Block, chosen: Chosen): Promise<string | undefined> {
+  const { kernel } = block
+  return kernel === undefined ? undefined : missingOf(await kernel.codeOf(chosen), chosen)
+}
+
+function missingOf(
+  registered: Hash | undefined,
+  { id, codeHash }: Pick<Chosen, 'id' | 'codeHash'>
+): string | undefined {
   if (registered === codeHash) return undefined
   return registered === undefined ? notRegistered([id]) : otherCode(id)
 }

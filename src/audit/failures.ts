@@ -1,8 +1,9 @@
 import { differing, type Finding, type JournalEntry, type RunReplay } from '../block/index.js'
 import { canonicalize, isJsonObject, type Json } from '../core/index.js'
 import type { AuditorOptions } from './auditor-options.js'
+import { missingChosen } from './code-source.js'
 import type { Compensations } from './compensations.js'
-import { type NotChecked, notRegistered, otherCode } from './not-checked.js'
+import type { NotChecked } from './not-checked.js'
 import type { StateLog } from './state-log.js'
 
 /**
@@ -74,10 +75,7 @@ async function missingCode(replay: RunReplay, entry: JournalEntry): Promise<stri
   if (entry.k !== 'settled' || entry.provider === undefined) return undefined
   const { provider } = entry
   const [block] = replay.blocksOf(entry)
-  if (block?.kernel === undefined) return undefined
-  const registered = await block.kernel.codeOf(provider)
-  if (registered === provider.codeHash) return undefined
-  return registered === undefined ? notRegistered([provider.id]) : otherCode(provider.id)
+  return block === undefined ? undefined : missingChosen(block, provider)
 }
 
 interface Evidence {

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/index.js'
 import type { Response } from '../chart/protocol.js'
-import type { Block } from '../code/block.js'
+import type { Block, RecordedProvider } from '../code/block.js'
 import type { OverlayEntry, Settled } from '../run/entries.js'
 import { Overlay, overlayOf } from '../run/overlay.js'
 import { differing, type Finding } from './finding.js'
@@ -131,6 +131,21 @@ export function blocksIn(overlay: OpenedOverlay | undefined): readonly Block[] {
   return (overlay?.steps ?? []).flatMap((step) =>
     step.kind === 'leaf' ? [step.attempt.block] : blocksIn(step.overlay)
   )
+}
+
+/** A step of which the kernel chose who does it. */
+export interface ChosenStep {
+  readonly block: Block
+  readonly provider: RecordedProvider
+}
+
+/** Those steps of an overlay of which the kernel chose who does them. */
+export function chosenIn(overlay: OpenedOverlay | undefined): readonly ChosenStep[] {
+  return (overlay?.steps ?? []).flatMap((step) => {
+    if (step.kind === 'scope') return chosenIn(step.overlay)
+    const { provider } = step.settled
+    return provider === undefined ? [] : [{ block: step.attempt.block, provider }]
+  })
 }
 
 /** Whether the journal has another response than that of a leaf that succeeded with this result. */

@@ -24,7 +24,7 @@ import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work
 import { type Finding, unexpected } from './finding.js'
 import { type FoldObserver, RunFold } from './fold.js'
 import type { OpenOptions } from './open-work.js'
-import { blocksIn } from './overlay-again.js'
+import { blocksIn, type ChosenStep, chosenIn } from './overlay-again.js'
 import { overlayCompletes } from './overlay-ends.js'
 import type {
   AskedAttempt,
@@ -181,6 +181,11 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
     if (entry.k === 'scope') return blocksIn(this.#state.openOverlays.get(entry.path))
     const block = this.#attemptOf(entry)?.block
     return block === undefined ? [] : [block]
+  }
+
+  /** Steps of the atomic composite that an entry ends, of which the kernel chose who does them. */
+  chosenIn(entry: JournalEntry): readonly ChosenStep[] {
+    return entry.k === 'scope' ? chosenIn(this.#state.openOverlays.get(entry.path)) : []
   }
 
   #attemptOf(entry: JournalEntry): AskedAttempt | undefined {

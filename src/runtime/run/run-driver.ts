@@ -1,6 +1,7 @@
 import type { PumpHost, RunEnd, RunPump } from '../../block/index.js'
 import { type RunId, TallyError } from '../../core/index.js'
 import { isEnded } from './ended.js'
+import { isOfCode } from './ending-runs.js'
 import { OrphanedEffects } from './orphaned-effects.js'
 import { type Driven, rebuildRun, saveCheckpoint } from './parked-run.js'
 import type { RunEntry } from './run-entry.js'
@@ -95,9 +96,12 @@ export class RunDriver {
       try {
         await this.#ended(entry, driven, await driven.run())
       } catch (error) {
+        // Who resumes it reads the journal from the disk, and would number its entries anew.
+        await store.parts.ledger.durable(pump.writer.position).catch(() => undefined)
         store.leave(entry)
         await store.parts.quarantine.failed(entry.runId, error)
-        store.settle(entry, { error })
+        if (entry.isEnding && isOfCode(error)) entry.heldBack = { error }
+        else store.settle(entry, { error })
       }
     })()
     store.enter(entry, {

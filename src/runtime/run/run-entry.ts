@@ -42,6 +42,9 @@ export class RunEntry {
   /** Resuming it is under way. */
   resuming: Promise<void> | undefined
   callOffDue: (() => void) | undefined
+  /** It is being cancelled: what its code fails with is held back, since that ends it otherwise. */
+  isEnding = false
+  heldBack: Settled | undefined
   /** Called for every wait that a message can end, with what must be durable before it is shown. */
   onWait: ((wait: OpenWait, position: Position) => void) | undefined
   earlier: EarlierWaits | undefined

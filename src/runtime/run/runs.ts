@@ -136,15 +136,24 @@ export class Runs {
    */
   async cancel(runId: RunId, reason: string, by: Json): Promise<void> {
     canonicalizeLedgerValue([reason, by])
-    if (!this.#store.parts.quarantine.holds(runId)) {
-      try {
-        return await this.messages.cancel(runId, reason, by)
-      } catch (error) {
-        if (!isOfCode(error)) throw error
-      }
-    }
     const entry = await this.#driver.attach(runId, { isShown: false })
-    await cancelWithoutCode(this.#store, entry, { reason, by })
+    entry.isEnding = true
+    try {
+      if (!this.#store.parts.quarantine.holds(runId)) {
+        try {
+          return await this.messages.cancel(runId, reason, by)
+        } catch (error) {
+          if (!isOfCode(error)) throw error
+        }
+      }
+      await cancelWithoutCode(this.#store, entry, { reason, by })
+    } finally {
+      entry.isEnding = false
+      const { heldBack } = entry
+      entry.heldBack = undefined
+      // The first one counts, and that is the end where there is one.
+      if (heldBack !== undefined) this.#store.settle(entry, heldBack)
+    }
   }
 
   /** What a message can end now, once it is durable (D2). */
