@@ -210,6 +210,15 @@ export const INPUT_BYTES_MAX = 4 * 1024 * 1024
 export const CLI_HANDOVERS_MAX = 8
 /** Lines of a run's live progress on a terminal. */
 export const CLI_LIVE_LINES_MAX = 12
+/** Runs that `tally watch` keeps; of more, those that have ended leave first. */
+export const WATCH_RUNS_MAX = 1_000
+/** Running runs whose last step is looked up when a watch begins; others show it once they move. */
+export const WATCH_STEPS_MAX = 64
+/** How long a watch marks what has changed. */
+export const WATCH_FRESH_MS = 10_000
+/** Time between two pictures on a terminal, at least; ages are drawn anew after the second one. */
+export const TERMINAL_FRAME_MS = 100
+export const TERMINAL_AGE_MS = 1_000
 /** Directories that are looked through for tally.config, from the working directory upwards. */
 export const CONFIG_LEVELS_MAX = 64
 

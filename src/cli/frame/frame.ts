@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { type IdentityId, isIdentityId, Redactor, TallyError } from '../../core/index.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
-import { Output, type Sink } from './output.js'
+import { Output } from './output.js'
+import type { Sink } from './sink.js'
 import { escapeText } from './text.js'
 
 export const DEFAULT_DIRECTORY = '.tally'

@@ -13,9 +13,10 @@ const signals = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated }
 export function onInterrupt(park: () => Promise<void>): Interruption {
   let exitCode: ExitCode | undefined
   const listeners = Object.entries(signals).map(([signal, code]) => {
-    const listener = () => {
+    // Node names the signal; without a name it is `endUnread`.
+    const listener = (named?: string) => {
       if (exitCode !== undefined) process.exit(code)
-      exitCode = code
+      exitCode = named === undefined ? exitCodes.unread : code
       // What cannot be parked is in the journal all the same.
       park().catch(() => process.exit(code))
     }

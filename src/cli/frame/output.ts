@@ -1,12 +1,7 @@
 import { isTallyError, type Json, Redactor } from '../../core/index.js'
+import { Screen, type ScreenSize } from './screen.js'
+import type { Sink } from './sink.js'
 import { escapedJson, type Paint, painter, Text, text } from './text.js'
-
-/** A stream that a command writes to. */
-export interface Sink {
-  readonly isTTY?: boolean | undefined
-  readonly columns?: number | undefined
-  write(chunk: string, done?: () => void): boolean
-}
 
 /** An error as every command tells it. */
 export interface ErrorDocument {
@@ -88,6 +83,12 @@ export class Output {
     this.#clear()
     this.#live = lines
     this.#draw()
+  }
+
+  /** The whole terminal, for a command that draws; undefined where there is none. */
+  screen(picture: (size: ScreenSize) => readonly Text[]): Screen | undefined {
+    if (!this.isLive) return undefined
+    return new Screen(this.#stdout, (content) => this.#shown(content), picture)
   }
 
   error(error: unknown): void {

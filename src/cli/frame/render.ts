@@ -20,7 +20,7 @@ export function shortHash(hash: string | null | undefined): string {
   return hash === null || hash === undefined ? '-' : hash.slice(0, 12)
 }
 
-const statusStyles = {
+export const statusStyles = {
   running: 'cyan',
   waiting: 'yellow',
   done: 'green',

@@ -60,3 +60,38 @@ export function painter(hasColour: boolean): Paint {
     return new Text(hasColour ? `\u001b[${styles[style]}m${inner}\u001b[0m` : inner)
   }
 }
+
+/** First and last characters of the ranges that terminals show two columns wide (UAX 11). */
+const wideRanges = [
+  '\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\ua4cf\\uac00-\\ud7a3\\uf900-\\ufaff',
+  '\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6\\u{1f300}-\\u{1faff}\\u{20000}-\\u{3fffd}'
+].join('')
+const wide = new RegExp(`[${wideRanges}]|\\p{Emoji_Presentation}`, 'u')
+const joining = /\p{M}/u
+
+/** Columns of a terminal that a character takes. */
+function columnsOfMark(mark: string): number {
+  if (joining.test(mark)) return 0
+  return wide.test(mark) ? 2 : 1
+}
+
+/** Columns of a terminal that a plain text takes. */
+export function columnsOf(shown: string): number {
+  let columns = 0
+  for (const mark of shown) columns += columnsOfMark(mark)
+  return columns
+}
+
+/** Escapes a text and cuts it so that it takes `columns` at most; what is cut ends with `…`. */
+export function fitted(raw: string, columns: number): string {
+  const shown = escapeText(raw)
+  if (columnsOf(shown) <= columns) return shown
+  let kept = ''
+  let used = 1
+  for (const mark of shown) {
+    used += columnsOfMark(mark)
+    if (used > columns) break
+    kept += mark
+  }
+  return columns < 1 ? '' : `${kept}…`
+}

@@ -200,12 +200,13 @@ async function* unmoved(service: OwnerHandler, signal: AbortSignal): AsyncGenera
 
 async function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
-    const callOff = systemClock.schedule(systemClock.now() + durationMs, resolve)
-    const left = () => {
+    const end = () => {
       callOff()
+      signal?.removeEventListener('abort', end)
       resolve()
     }
-    signal?.addEventListener('abort', left, { once: true })
+    const callOff = systemClock.schedule(systemClock.now() + durationMs, end)
+    signal?.addEventListener('abort', end)
   })
 }
 
@@ -225,13 +226,19 @@ async function markOf(directory: string): Promise<string> {
 /** How the ledger stands, as the feed says it: the holder may be another one. */
 async function modeOf(client: ServiceClient): Promise<Json> {
   const { mode, cause } = await client.request('status', {})
-  return { type: 'mode', mode, cause }
+  // Commits come and go: the feed does not tell of each, either.
+  return { type: 'mode', mode: mode === 'committing' ? 'ready' : mode, cause }
 }
 
 /** Where the ledger stands, or somewhat before. */
-async function placeOf(client: ServiceClient): Promise<EventPlace> {
+export async function placeOf(client: ServiceClient): Promise<EventPlace> {
   const { items } = await client.request('log', { limit: 1 })
   return `${items[0]?.commitSeq ?? 0}.0`
+}
+
+/** Commit in which a place is. */
+export function commitOf(place: EventPlace): number {
+  return Number(place.split('.')[0])
 }
 
 /** What there is, of a ledger that nothing writes: it is not held while nothing more comes. */

@@ -137,10 +137,12 @@ async function* journalOf(client: ServiceClient, id: RunId, from: number) {
 
 async function pause(durationMs: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
-    const cancel = systemClock.schedule(systemClock.now() + durationMs, resolve)
-    signal.addEventListener('abort', () => {
-      cancel()
+    const end = () => {
+      callOff()
+      signal.removeEventListener('abort', end)
       resolve()
-    })
+    }
+    const callOff = systemClock.schedule(systemClock.now() + durationMs, end)
+    signal.addEventListener('abort', end)
   })
 }

@@ -7,6 +7,11 @@ export function addReadCommands(add: Add): void {
     .option('--status <status>', 'running, waiting, done, failed, cancelled or imported')
     .option('--name <name>', 'only those of documents with this name')
     .option('--limit <count>', 'only so many')
+  add(
+    'watch',
+    'show runs and waits as they change',
+    async () => (await import('../watch.js')).watch
+  ).option('--steps', 'where there is no table: also each step')
   add('log', 'list the receipts', async () => (await import('../log.js')).log)
     .option('--last <count>', 'only so many; 50 unless told otherwise')
     .option('--from <index>', 'first place in the chain, from 0')

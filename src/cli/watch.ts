@@ -1,0 +1,85 @@
+import { systemClock, timeText } from '../core/index.js'
+import { localClient } from './frame/client.js'
+import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { onInterrupt } from './frame/interrupt.js'
+import { statusStyles } from './frame/render.js'
+import { joined, text } from './frame/text.js'
+import { LedgerSource } from './inspect/ledger-source.js'
+import { followLedger, type News } from './watch/follow-ledger.js'
+import { listenToKeys } from './watch/keys.js'
+import { stepText, whyOf } from './watch/watch-rows.js'
+import { WatchTable } from './watch/watch-table.js'
+import { type Change, WatchedRuns } from './watch/watched-runs.js'
+
+export interface WatchOptions {
+  readonly steps?: boolean
+}
+
+/**
+ * `tally watch`: runs and waits as they change, of a ledger that a service holds or none does, or
+ * of a snapshot; as a table on a terminal, otherwise a line for each change. The ledger is only
+ * read. It ends at q, or as commands do that are interrupted.
+ */
+export async function watch(frame: Frame, { steps = false }: WatchOptions): Promise<ExitCode> {
+  const source = await LedgerSource.of(frame)
+  const ended = new AbortController()
+  const runs = new WatchedRuns()
+  const interruption = onInterrupt(async () => ended.abort())
+  const table = WatchTable.on(frame, runs)
+  const stopKeys =
+    table === undefined
+      ? undefined
+      : listenToKeys({
+          ends: () => ended.abort(),
+          interrupted: () => process.kill(process.pid, 'SIGINT')
+        })
+  try {
+    const client = localClient(source.handle)
+    for await (const news of followLedger(client, runs, ended.signal)) {
+      if (ended.signal.aborted) break
+      const change = taken(runs, news)
+      if (table !== undefined) table.show(news)
+      else await tell(frame, news, change, steps)
+    }
+  } finally {
+    stopKeys?.()
+    table?.close()
+    interruption.release()
+    await source.close()
+  }
+  return interruption.exitCode ?? exitCodes.done
+}
+
+/** What news change in the runs that are known; nothing where it happened before. */
+function taken(runs: WatchedRuns, news: News): Change | undefined {
+  if (news.type === 'line') {
+    if (!news.isNew && !runs.has(news.line.id)) return undefined
+    return runs.take(news.line, systemClock.now())
+  }
+  if (news.type !== 'entry') return undefined
+  const change = runs.step(news.runId, news.entry)
+  return news.isNew ? change : undefined
+}
+
+/** One line for each change. */
+async function tell(
+  { output }: Frame,
+  news: News,
+  change: Change | undefined,
+  steps: boolean
+): Promise<void> {
+  if (news.type === 'mode') {
+    const { mode, cause } = news
+    output.document('mode', { mode, cause })
+    if (mode !== 'ready' && mode !== 'closed') output.log(text`the ledger is ${mode}`)
+  }
+  if (change === undefined || (change.change === 'step' && !steps)) return
+  const { change: what, run } = change
+  output.document('change', { change: what, run })
+  const { paint } = output
+  const style = what === 'quarantined' ? 'red' : 'cyan'
+  const shown = paint(what in statusStyles ? statusStyles[run.status] : style, what)
+  const line = [timeText(systemClock.now()), shown, run.id, run.name, stepText(run), whyOf(run)]
+  output.line(joined(line.filter((part) => part !== '')))
+  await output.ready()
+}

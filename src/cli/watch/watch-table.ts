@@ -1,0 +1,56 @@
+import { isJsonObject, type Json, limits, systemClock } from '../../core/index.js'
+import { DEFAULT_DIRECTORY, type Frame } from '../frame/frame.js'
+import type { Screen } from '../frame/screen.js'
+import type { News } from './follow-ledger.js'
+import { watchPicture } from './watch-rows.js'
+import type { WatchedRuns } from './watched-runs.js'
+
+/**
+ * The table of a watch on a terminal.
+ *
+ * Owns: the screen while the command runs, and the clock by which ages grow. Does not own: the
+ * runs.
+ */
+export class WatchTable {
+  #screen: Screen | undefined
+  #mode: string | undefined
+  #callOff: () => void = () => undefined
+
+  private constructor() {}
+
+  /** Undefined where there is no terminal to draw on. */
+  static on({ output, directoryWords }: Frame, runs: WatchedRuns): WatchTable | undefined {
+    if (!output.isLive) return undefined
+    const table = new WatchTable()
+    const [, ledger = DEFAULT_DIRECTORY] = directoryWords
+    table.#screen = output.screen((size) => {
+      const shown = { runs, ledger, mode: table.#mode, now: systemClock.now() }
+      return watchPicture(output.paint, shown, size)
+    })
+    table.#tick()
+    return table
+  }
+
+  show(news: News): void {
+    if (news.type === 'mode') this.#mode = modeText(news.mode, news.cause)
+    this.#screen?.draw()
+  }
+
+  close(): void {
+    this.#callOff()
+    this.#screen?.close()
+  }
+
+  #tick(): void {
+    this.#screen?.draw()
+    const at = systemClock.now() + limits.TERMINAL_AGE_MS
+    this.#callOff = systemClock.schedule(at, () => this.#tick())
+  }
+}
+
+/** Undefined where all is as usual. */
+function modeText(mode: string, cause: Json): string | undefined {
+  if (mode === 'ready' || mode === 'closed') return undefined
+  const message = isJsonObject(cause) ? cause['message'] : undefined
+  return typeof message === 'string' ? `${mode}: ${message}` : mode
+}
