@@ -10,6 +10,7 @@ import {
 import { type FakeConsole, serveFakeConsole } from '../support/console/fake-console.js'
 import { FakeLedger } from '../support/console/fake-ledger.js'
 import { agentRun } from '../support/console/fake-turns.js'
+import { isTaken } from '../support/effort.js'
 
 /** The console's page in a real browser, before a ledger that was never written. */
 
@@ -78,7 +79,7 @@ describe.each(sizes)('each screen of the console, %s', (_size, viewport) => {
   })
   afterAll(() => watched?.page.context().close())
 
-  it.for(screens)(
+  it.for(screens.filter((_, place) => isTaken(place, 4)))(
     'has no fault of accessibility in light and dark: %s',
     async ([_name, path, seen, keys], { skip }) => {
       const { page, faults } = watched ?? skip(withoutChromium)

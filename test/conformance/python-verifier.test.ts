@@ -59,7 +59,7 @@ describe('the verifier in Python', () => {
     expect(checked.get('bodies of their own')).toBeGreaterThan(0)
   })
 
-  it('finds nothing wrong in the ledgers of the examples', async () => {
+  it.runIf(isLong)('finds nothing wrong in the ledgers of the examples', async () => {
     for (const name of EXAMPLES) {
       const files = await exampleLedgers(name, await mkdtemp(join(folder, 'example-')))
       expect(files.length, name).toBeGreaterThan(0)

@@ -3,6 +3,7 @@ import { chmod, chown, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isLong } from '../support/effort.js'
 import { documentOf, Project } from '../support/project.js'
 
 /**
@@ -54,7 +55,7 @@ describe('another user', () => {
     expect(await tally('verify')).toMatchObject({ code: 0 })
   })
 
-  it('has no configuration loaded', async () => {
+  it.runIf(isLong)('has no configuration loaded', async () => {
     const config = project.path('tally.config.ts')
     await chmod(config, 0o666)
     const open = await tally('run', 'greet.yaml', '--json')

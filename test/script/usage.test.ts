@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isLong } from '../support/effort.js'
 import { root } from '../support/source.js'
 
 const scripts = [
@@ -19,14 +20,16 @@ function run(program: string, word: string) {
 }
 
 describe('programs of the repository', () => {
-  it.each(programs)('%s prints how it is used for an option that it does not have', (program) => {
+  // Those of the bench load all that it measures.
+  const taken = programs.filter((_, place) => isLong || place > 0)
+  it.each(taken)('%s prints how it is used for an option that it does not have', (program) => {
     const { status, stderr } = run(program, '--no-such-option')
     expect(stderr).toMatch(/^usage: /m)
     expect(stderr).not.toMatch(/^ +at /m)
     expect(status).toBe(2)
   })
 
-  it.each(['dist/bench/main.js', 'scripts/trace-moves.mjs'])(
+  it.each(isLong ? ['dist/bench/main.js', 'scripts/trace-moves.mjs'] : ['scripts/trace-moves.mjs'])(
     '%s prints how it is used for --help',
     (program) => {
       const { status, stdout, stderr } = run(program, '--help')

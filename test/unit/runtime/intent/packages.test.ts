@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { createRuntime, type Runtime } from '../../../../src/index.js'
 import type { PermissionReply } from '../../../../src/intent/index.js'
+import { isLong } from '../../../support/effort.js'
 import {
   counterPackage,
   type PackageFolder,
@@ -126,16 +127,20 @@ test('K8: what a guest exhausts or throws fails its intent, and nothing is kept'
     const reply = await tally.intent({ action })
     return reply.type === 'error' ? reply.reason : reply.type
   }
-  expect(await reason('wild.loop')).toBe('gas_exceeded')
+  // What ends at a limit of the sandbox takes seconds, here and when it is verified.
+  if (isLong) {
+    expect(await reason('wild.loop')).toBe('gas_exceeded')
+    expect(await reason('wild.heap')).toBe('memory_exceeded')
+  }
   expect(await reason('wild.throw')).toBe('thrown')
   expect(await reason('wild.error')).toBe('package_failed')
   expect(await reason('wild.type')).toBe('result_reserved_key')
   expect(await reason('wild.cycle')).toBe('invalid_value')
-  expect(await reason('wild.heap')).toBe('memory_exceeded')
   const { state } = await tally.reconstructState(100)
   expect([...state.keys()].filter((key) => key.startsWith('packages/'))).toEqual([])
+  const evidence = isLong ? 6 : 4
   const report = await tally.verify()
-  expect(report).toMatchObject({ ok: true, receipts: 2, evidence: 6, reexecutedFailures: 6 })
+  expect(report).toMatchObject({ ok: true, receipts: 2, evidence, reexecutedFailures: evidence })
 })
 
 test('K9: a package that calls out is suspended, and replayed offline', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type * as Testing from '../../../../src/testing/index.js'
 import { builtModule } from '../../../support/built.js'
+import { isLong } from '../../../support/effort.js'
 
 const { verifyMachine }: typeof Testing = await import(builtModule('testing/index.js'))
 const module = new URL('./shares.mjs', import.meta.url).href
@@ -21,7 +22,7 @@ describe('cases that several processes share', () => {
     expect(report.coverage.transitions).toEqual({ taken: 1, of: 1 })
   })
 
-  it('give the counterexample that one of them has found', async () => {
+  it.runIf(isLong)('give the counterexample that one of them has found', async () => {
     const from = { module, target: 'blind', options: 'options' }
     const error = await rejected(
       verifyMachine(blind, { ...options, from, cases: 60, processes: 2 })
