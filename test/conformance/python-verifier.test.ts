@@ -59,13 +59,15 @@ describe('the verifier in Python', () => {
     expect(checked.get('bodies of their own')).toBeGreaterThan(0)
   })
 
-  it.runIf(isLong)('finds nothing wrong in the ledgers of the examples', async () => {
-    for (const name of EXAMPLES) {
-      const files = await exampleLedgers(name, await mkdtemp(join(folder, 'example-')))
-      expect(files.length, name).toBeGreaterThan(0)
-      expect(expectHonest(files).get('receipts'), name).toBeGreaterThan(3)
-    }
-  })
+  if (isLong) {
+    it('finds nothing wrong in the ledgers of the examples', async () => {
+      for (const name of EXAMPLES) {
+        const files = await exampleLedgers(name, await mkdtemp(join(folder, 'example-')))
+        expect(files.length, name).toBeGreaterThan(0)
+        expect(expectHonest(files).get('receipts'), name).toBeGreaterThan(3)
+      }
+    })
+  }
 })
 
 /** How much of what was checked, all files together. */

@@ -129,10 +129,8 @@ describe('limits called BYTES', () => {
     }
   )
 
-  it.runIf(isLong)(
-    'let no value in that a snapshot cannot hold',
-    { timeout: 600_000 },
-    async () => {
+  if (isLong) {
+    it('let no value in that a snapshot cannot hold', { timeout: 600_000 }, async () => {
       const tally = await disk.open({ blocks: [echo] })
       const ends: string[] = []
       for (const character of ['漢', '"']) values[character] = textOf(character, LIMIT)
@@ -154,6 +152,6 @@ describe('limits called BYTES', () => {
       await tally.close()
       const imported = await importSnapshot(join(disk.directory, 'imported'), { file: path })
       expect(imported).toMatchObject({ outcome: 'created', report: { ok: true } })
-    }
-  )
+    })
+  }
 })

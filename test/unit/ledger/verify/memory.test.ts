@@ -6,14 +6,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RunId } from '../../../../src/core/index.js'
 import { holdStore } from '../../../../src/ledger/index.js'
 import { builtFile } from '../../../support/built.js'
-import { isLong } from '../../../support/effort.js'
+import { cases } from '../../../support/effort.js'
 import { createLedger } from '../../../support/ledgers.js'
 import { entry, fixedIdentity, ledgerOptions, unit } from '../core/support.js'
 
-const RECEIPTS = 2_000
+const RECEIPTS = cases({ usual: 600, long: 2_000 })
 const HEAP_MB = 40
 /** Twice in each run: what the runs say of themselves is more than this heap. */
-const filler = 'x'.repeat((HEAP_MB * 1_000_000) / RECEIPTS)
+const filler = 'x'.repeat((HEAP_MB * cases({ usual: 600_000, long: 1_000_000 })) / RECEIPTS)
 
 let directory: string
 beforeEach(async () => {
@@ -22,34 +22,31 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
 describe('verify', () => {
-  it.runIf(isLong)(
-    'P1: needs no more heap for a longer history, whatever runs say of themselves',
-    async () => {
-      const path = join(directory, 'ledger')
-      const keys = fixedIdentity()
-      const held = await holdStore(path, { create: { identities: [keys.identity] } })
-      const ledger = await createLedger(ledgerOptions(held.store, keys))
-      for (let number = 0; number < RECEIPTS; number += 1) {
-        const runId = `run-${number}` as RunId
-        const started = { k: 'run.started', status: 'running', name: 'wallet', input: filler }
-        const appended = ledger.append({
-          runId,
-          entries: [
-            entry(runId, 0, started),
-            entry(runId, 1, { k: 'run.finished', status: 'done', filler })
-          ],
-          unit: unit({ id: `unit-${number}`, writes: { last: number } })
-        })
-        if (number % 100 === 0 && appended.ok) await ledger.durable(appended.position)
-      }
-      await ledger.close()
-      await held.close()
-      const heap = `--max-old-space-size=${HEAP_MB}`
-      const args = [heap, builtFile('cli/main.js'), 'verify', '--dir', path]
-      const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-      expect(stderr).not.toContain('heap')
-      expect(stdout).toContain(`${RECEIPTS} signatures, ${RECEIPTS} runs`)
-      expect(status).toBe(0)
+  it('P1: needs no more heap for a longer history, whatever runs say of themselves', async () => {
+    const path = join(directory, 'ledger')
+    const keys = fixedIdentity()
+    const held = await holdStore(path, { create: { identities: [keys.identity] } })
+    const ledger = await createLedger(ledgerOptions(held.store, keys))
+    for (let number = 0; number < RECEIPTS; number += 1) {
+      const runId = `run-${number}` as RunId
+      const started = { k: 'run.started', status: 'running', name: 'wallet', input: filler }
+      const appended = ledger.append({
+        runId,
+        entries: [
+          entry(runId, 0, started),
+          entry(runId, 1, { k: 'run.finished', status: 'done', filler })
+        ],
+        unit: unit({ id: `unit-${number}`, writes: { last: number } })
+      })
+      if (number % 100 === 0 && appended.ok) await ledger.durable(appended.position)
     }
-  )
+    await ledger.close()
+    await held.close()
+    const heap = `--max-old-space-size=${HEAP_MB}`
+    const args = [heap, builtFile('cli/main.js'), 'verify', '--dir', path]
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+    expect(stderr).not.toContain('heap')
+    expect(stdout).toContain(`${RECEIPTS} signatures, ${RECEIPTS} runs`)
+    expect(status).toBe(0)
+  })
 })
