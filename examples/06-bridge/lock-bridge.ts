@@ -68,7 +68,10 @@ function sendOf(
   const bytes = Buffer.from(getAddressEncoder().encode(to)).toString('hex')
   const args = { token, amount, toChain, to: `0x${bytes}` }
   const events = [lockedEvent]
-  return { ok: true, execution: { type: 'evm_call', to: lock, abi: sendAbi, args, events } }
+  // No policy knows the contract's function, so the driver says what it takes and for whom.
+  const spends = [{ token: String(token), amount: String(amount), to: lock }]
+  const moves = { spends, receivers: [{ chain: toChain, address: to }] }
+  return { ok: true, execution: { type: 'evm_call', to: lock, abi: sendAbi, args, events }, moves }
 }
 
 /** The id in the event of a receipt. */

@@ -32,7 +32,9 @@ export type {
   BlockPlace,
   BlockTag,
   Broadcast,
+  CallMoves,
   CallOptions,
+  ChainCall,
   Execution,
   Executor,
   IncludedTransaction,
@@ -51,7 +53,8 @@ export type {
   Terms,
   UnfinishedTransaction,
   UnsignedTransaction,
-  WriteRequest
+  WriteRequest,
+  WrittenCall
 } from './port.js'
 export { chainProviders } from './providers.js'
 export type { ReadinessProblem, ReadinessReport, ReadinessRequest } from './readiness.js'
@@ -71,6 +74,7 @@ export { recoverTransactions, unfinishedIn } from './recover.js'
 export { type BuiltInstruction, plainInstruction } from './solana/instruction.js'
 export { type ConfirmOptions, confirmTransaction } from './steps/confirm.js'
 export {
+  askCall,
   askReadiness,
   broadcastTransaction,
   chainEffects,

@@ -40,6 +40,11 @@ export interface Executor {
    * as a read does where no endpoint serves the chain. Absent: it cannot be asked beforehand.
    */
   ready?(request: ReadyRequest, options: CallOptions): Promise<ReadyState>
+  /**
+   * The write of the chain's own executor as which a write of another type is carried out, so that
+   * it can be judged before. Pure; fails as {@link Executor.prepare} does. Absent: it is not known.
+   */
+  callOf?(request: WrittenCall): Promise<ChainCall>
   /** Whether a write of no configured account is built for a wallet outside, which signs it. */
   readonly signsOutside?: boolean
   /** Transactions of earlier processes that may not have been carried out (semantics.md W11). */
@@ -78,11 +83,42 @@ export interface Account {
   readonly canSign: boolean
 }
 
+/** A write, as a document has it. */
+export interface WrittenCall {
+  /** CAIP-2. */
+  readonly chain: string
+  readonly execution: Execution
+}
+
+/** The write that is sent for one of another type. */
+export interface ChainCall {
+  /** Of the chain's own executor. */
+  readonly execution: Execution
+  /** What it does, where that is not plain from its bytes. */
+  readonly moves?: CallMoves
+}
+
+/** What a call does with what its account owns, beside the native value that it sends. */
+export interface CallMoves {
+  readonly spends: readonly {
+    /** Address of the token on the chain of the call. */
+    readonly token: string
+    /** Atomic units, as a decimal string. */
+    readonly amount: string
+    /** Address that takes it there. */
+    readonly to: string
+  }[]
+  /** Who is given something for it, on whichever chain. */
+  readonly receivers: readonly { readonly chain: string; readonly address: string }[]
+}
+
 export interface WriteRequest extends AccountRequest {
   readonly execution: Execution
+  /** What {@link Executor.callOf} gave, and was judged by: nothing else is sent. */
+  readonly call?: Execution
   /** As of {@link ReadRequest}; of simulations alone. */
   readonly attempt?: number
-  /** The most that it may cost, in atomic units of the native asset; `evm_*` writes only. */
+  /** The most that it may cost, in atomic units of the native asset. */
   readonly maxFee?: string
   /** What it takes the place of; only where an executor has said what that can cost. */
   readonly replaces?: ReplacedTransaction

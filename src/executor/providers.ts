@@ -7,7 +7,8 @@ import type {
   LookRequest,
   ReadRequest,
   SignedTransaction,
-  WriteRequest
+  WriteRequest,
+  WrittenCall
 } from './port.js'
 import type { ReadinessRequest } from './readiness.js'
 import { recoverTransactions } from './recover.js'
@@ -68,6 +69,7 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
         return asJson(await routes.of(asked.chain, typeIn(request)).simulate(asked, call))
       }
     },
+    calling(routes),
     {
       name: chainEffects.prepare,
       perform: async ({ request, ...call }) => {
@@ -94,6 +96,18 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
     }
   ]
   return providers.map((provider) => ({ ...provider, redactor: routes.redactor }))
+}
+
+/** As which call a plugin's write is carried out. */
+function calling(routes: Routes): Provider {
+  return {
+    name: chainEffects.call,
+    perform: async ({ request }) => {
+      const asked = record(request) as unknown as WrittenCall
+      const executor = routes.of(asked.chain, typeIn(request))
+      return executor.callOf === undefined ? null : asJson(await executor.callOf(asked))
+    }
+  }
 }
 
 /** The one effect that changes a chain: before it is repeated, the chain is asked (L7). */

@@ -19,6 +19,8 @@ export interface FakeBridgeOptions {
 }
 
 const RELAYER = 'relayer'
+/** Address that takes what is sent. */
+const VAULT = `0x${'b'.repeat(40)}`
 const STATUS = 'message_status'
 const ARRIVE = 'arrive'
 
@@ -49,7 +51,7 @@ export class FakeBridge {
     this.bridge = {
       from: [from],
       to: [to],
-      send: sendOf,
+      send: (transfer) => sendOf(transfer, to),
       messageId: (_, { message_id: id }) => (typeof id === 'string' ? id : undefined),
       status: async ({ chain, messageId }, read) => {
         const execution = { type: STATUS, message: messageId }
@@ -95,12 +97,16 @@ export class FakeBridge {
   }
 }
 
-function sendOf({ execution }: BridgeTransfer): ReturnType<Bridge['send']> {
+function sendOf({ execution }: BridgeTransfer, arrivesAt: string): ReturnType<Bridge['send']> {
   const { type: _, ...transfer } = execution
   if (typeof transfer['amount'] !== 'string') {
     return { ok: false, problem: 'amount: is not a decimal string' }
   }
-  return { ok: true, execution: { type: 'evm_call', transfer } }
+  const { token, to, amount } = transfer
+  const write = { ok: true, execution: { type: 'evm_call', transfer } } as const
+  if (typeof token !== 'string' || typeof to !== 'string') return write
+  const spends = [{ token, amount, to: VAULT }]
+  return { ...write, moves: { spends, receivers: [{ chain: arrivesAt, address: to }] } }
 }
 
 function sendIn({ transfer }: Execution, state: Map<string, Json>, from: string): FakeEffect {

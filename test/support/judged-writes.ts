@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../src/core/index.js'
+import type { ChainCall } from '../../src/executor/index.js'
 import type { AisPlanNode } from '../../src/workflow/plan/plan.js'
 import { policyVerdict, type Verdict } from '../../src/workflow/policy/gate.js'
 import { defaultPolicy, type Policy, tightened } from '../../src/workflow/policy/policy.js'
@@ -14,6 +15,8 @@ export interface Says {
   readonly name?: string
   readonly params?: JsonObject
   readonly calculated?: JsonObject
+  /** What its executor says that it sends. */
+  readonly call?: ChainCall | undefined
 }
 
 /** What a policy says of a write whose execution is resolved. */
@@ -24,7 +27,7 @@ export function judgeWrite(
   says: Says = {},
   times = 1
 ): Verdict {
-  const { level = 1, tags = [], name = 'do_it', params = {}, calculated = {} } = says
+  const { level = 1, tags = [], name = 'do_it', params = {}, calculated = {}, call } = says
   const node: AisPlanNode = {
     ...template,
     chain,
@@ -33,7 +36,7 @@ export function judgeWrite(
     risk: { level, tags, constraints: {} }
   }
   const ready = { state: 'ready', params, calculated, contracts: {}, execution } as const
-  return policyVerdict(node, ready, policy, { times })
+  return policyVerdict(node, ready, policy, { times, call })
 }
 
 /** The verdict, and why. */

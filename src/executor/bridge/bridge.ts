@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/index.js'
-import type { Execution, ReadRequest } from '../port.js'
+import type { CallMoves, Execution, ReadRequest } from '../port.js'
 
 /**
  * What a driver of one bridge implements. It says in terms of the chains' own executors what is
@@ -52,7 +52,15 @@ export interface BridgeTransfer {
 }
 
 export type BridgeWrite =
-  | { readonly ok: true; readonly execution: Execution }
+  | {
+      readonly ok: true
+      readonly execution: Execution
+      /**
+       * What the write takes and who is given it where it arrives. Policies decode calls that they
+       * know, and take this for what they do not; without it such a call is undecoded.
+       */
+      readonly moves?: CallMoves
+    }
   | { readonly ok: false; readonly problem: string }
 
 export interface BridgeQuestion extends BridgeTransfer {

@@ -1,8 +1,9 @@
 import type { EffectFailure } from '../../block/index.js'
-import { type JsonObject, present, TallyError } from '../../core/index.js'
+import { canonicalize, type JsonObject, present, TallyError } from '../../core/index.js'
 import { type ChainPhase, chainFailed } from '../failure.js'
 import type {
   CallOptions,
+  ChainCall,
   Execution,
   Executor,
   LookRequest,
@@ -11,7 +12,8 @@ import type {
   ReadyState,
   Standing,
   UnfinishedTransaction,
-  WriteRequest
+  WriteRequest,
+  WrittenCall
 } from '../port.js'
 import { Routes } from '../routes.js'
 import {
@@ -19,6 +21,7 @@ import {
   type BridgeRead,
   type BridgeTransfer,
   type BridgeTypes,
+  type BridgeWrite,
   usualBridgeTypes
 } from './bridge.js'
 
@@ -89,6 +92,12 @@ class BridgeExecutor implements Executor {
     const write = this.#bridge.send({ chain, execution })
     if (!write.ok) return write.problem
     return this.#routes.of(chain, write.execution.type).check(write.execution)
+  }
+
+  async callOf(request: WrittenCall): Promise<ChainCall> {
+    this.#checkRequest(request, 'check')
+    const { execution, moves } = this.#writeOf(request, 'check')
+    return { execution, ...(moves === undefined ? {} : { moves }) }
   }
 
   async account(...[request, options]: Parameters<Executor['account']>) {
@@ -176,16 +185,21 @@ class BridgeExecutor implements Executor {
 
   #inner(request: WriteRequest, phase: ChainPhase): WriteRequest {
     this.#checkRequest(request, phase)
-    return { ...request, execution: this.#writeOf(request, phase) }
+    const { call, ...given } = request
+    const { execution } = this.#writeOf(request, phase)
+    if (call !== undefined && canonicalize(call) !== canonicalize(execution)) {
+      throw invalid(request, 'the bridge would send another call than the one judged', phase)
+    }
+    return { ...given, execution }
   }
 
-  #writeOf({ chain, execution }: BridgeTransfer, phase: ChainPhase): Execution {
+  #writeOf({ chain, execution }: BridgeTransfer, phase: ChainPhase): Written {
     if (!this.#bridge.from.includes(chain)) {
       throw invalid({ chain, execution }, 'the bridge sends nothing from this chain', phase)
     }
     const isStatus = execution.type === this.#types.status
     const write = isStatus ? undefined : this.#bridge.send({ chain, execution })
-    if (write?.ok === true) return write.execution
+    if (write?.ok === true) return write
     throw invalid({ chain, execution }, write?.problem ?? `${execution.type} is not a write`, phase)
   }
 
@@ -200,6 +214,8 @@ class BridgeExecutor implements Executor {
     }
   }
 }
+
+type Written = BridgeWrite & { readonly ok: true }
 
 type FoundId =
   | { readonly messageId: string; readonly problem?: undefined }

@@ -1,7 +1,7 @@
 /**
  * tallystick/bridge: the executor of a bridge between chains, and the port that its driver has.
  */
-export type { Execution, Executor, ReadRequest } from '../port.js'
+export type { CallMoves, Execution, Executor, ReadRequest } from '../port.js'
 export {
   type Bridge,
   type BridgeQuestion,

@@ -15,7 +15,7 @@ import { DEFAULT_SIGNER } from '../rpc/settings.js'
 import { answered, count, list, object, text, withContext } from './answers.js'
 import type { SolanaChain } from './chain.js'
 import { COMPUTE_UNITS_MAX, type SolanaWrite } from './execution.js'
-import { type Price, priceCalls, priceIn } from './fees.js'
+import { type Price, priceCalls, priceIn, transactionFee } from './fees.js'
 import { type BuiltInstruction, buildInstruction } from './instruction.js'
 import type { Kit } from './kit.js'
 import { type LookupTables, tablesCall, tablesIn } from './lookup-tables.js'
@@ -74,20 +74,25 @@ export async function prepareSolana(
     const found = await foundAccount(kit, chain, request, about)
     const { terms } = chain.settings
     const payer = found.address
+    const { maxFee } = request
+    // The wallet sets the fees of what it signs.
+    const bound = maxFee === undefined ? {} : { maxFee }
     if (payer === null) {
       const instruction = instructionJson(kit, buildInstruction(write))
       const payload = { transaction: null, instructions: [instruction] }
-      return { kind: 'unsigned', transaction: { chain: chain.id, from: null, payload }, terms }
+      const transaction = { chain: chain.id, from: null, payload, ...bound }
+      return { kind: 'unsigned', transaction, terms }
     }
     const draft = await drafted(kit, chain, { write, payer, key, signal })
     const units = await unitsOf(kit, chain, draft, signal)
     if (found.kind === 'watched') {
       const payload = payloadOf(kit, draft, compiled(kit, draft, units, 0))
-      return { kind: 'unsigned', transaction: { chain: chain.id, from: payer, payload }, terms }
+      const transaction = { chain: chain.id, from: payer, payload, ...bound }
+      return { kind: 'unsigned', transaction, terms }
     }
     return {
       kind: 'signed',
-      transaction: await signed(kit, chain, { draft, units, found, about, key }),
+      transaction: await signed(kit, chain, { draft, units, found, about, key, ...bound }),
       terms
     }
   })
@@ -230,11 +235,13 @@ async function signed(
     readonly found: Extract<FoundAccount, { readonly kind: 'signer' }>
     readonly about: About
     readonly key: string
+    readonly maxFee?: string
   }
 ): Promise<SignedTransaction> {
-  const { draft, units, found, about, key } = given
+  const { draft, units, found, about, key, maxFee } = given
   for (let turn = 0; turn < limits.CHAIN_PREPARES_MAX; turn += 1) {
     const message = compiled(kit, draft, units, turn)
+    checkFee(chain, { draft, units, signatures: message.signers.length, about, maxFee })
     const signatures = new Map<string, Uint8Array>()
     for (const address of message.signers) {
       const signer =
@@ -253,6 +260,25 @@ async function signed(
     return { chain: chain.id, from: found.address, hash, nonce: null, validUntil, raw, lifetime }
   }
   throw chain.failed('rejected', 'too many transactions are alike', about)
+}
+
+/** Throws a failure `fee_too_high`. Base fee and priority fee are known before it is signed. */
+function checkFee(
+  chain: SolanaChain,
+  given: {
+    readonly draft: Draft
+    readonly units: number
+    readonly signatures: number
+    readonly about: About
+    readonly maxFee: string | undefined
+  }
+): void {
+  const { draft, units, signatures, about, maxFee } = given
+  if (maxFee === undefined) return
+  const price = draft.price.within(units)
+  const fee = transactionFee(draft.instruction, { signatures, units, price })
+  if (fee <= BigInt(maxFee)) return
+  throw chain.failed('fee_too_high', `it would cost ${fee}, and may cost ${maxFee}`, about)
 }
 
 async function foundSigner(kit: Kit, chain: SolanaChain, address: string, about: About) {

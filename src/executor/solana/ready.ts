@@ -4,9 +4,8 @@ import type { RpcCall } from '../rpc/rpc.js'
 import { RpcError } from '../rpc/rpc-error.js'
 import { answered, count, list, whole, withContext } from './answers.js'
 import type { SolanaChain } from './chain.js'
+import { SIGNATURE_LAMPORTS } from './fees.js'
 
-/** What one signature costs, in lamports; nothing is sent for less. */
-const SIGNATURE_LAMPORTS = 5_000n
 /** Accounts that one request may ask for. */
 const ACCOUNTS_AT_ONCE = 100
 

@@ -4,6 +4,7 @@ import type {
   Account,
   AccountRequest,
   Broadcast,
+  ChainCall,
   Execution,
   LookRequest,
   Prepared,
@@ -11,7 +12,8 @@ import type {
   SignedTransaction,
   Simulation,
   Standing,
-  WriteRequest
+  WriteRequest,
+  WrittenCall
 } from '../port.js'
 import type { ReadinessReport, ReadinessRequest } from '../readiness.js'
 
@@ -24,6 +26,7 @@ export const chainEffects = {
   ready: 'chain.ready',
   read: 'chain.read',
   simulate: 'chain.simulate',
+  call: 'chain.call',
   prepare: 'chain.prepare',
   broadcast: 'chain.broadcast',
   look: 'chain.look'
@@ -52,6 +55,11 @@ export function simulateTransaction(ctx: BlockContext, request: WriteRequest): P
   return ask<Simulation>(ctx, chainEffects.simulate, request)
 }
 
+/** The call as which a write of a type beside its chain's own is carried out; null: not known. */
+export function askCall(ctx: BlockContext, request: WrittenCall): Promise<ChainCall | null> {
+  return ask<ChainCall | null>(ctx, chainEffects.call, request)
+}
+
 /**
  * Builds and signs; nothing leaves the process but questions. The sealed bytes are durable before
  * they are sent (L7). `generation` tells one transaction of a step from the next.
@@ -61,11 +69,12 @@ export function prepareTransaction(
   request: WriteRequest,
   generation = 0
 ): Promise<Prepared> {
-  const { chain, execution, account, maxFee, replaces } = request
+  const { chain, execution, call, account, maxFee, replaces } = request
   const asked = ctx.effect(chainEffects.prepare, {
     request: {
       chain,
       execution,
+      ...(call === undefined ? {} : { call }),
       ...(account === undefined ? {} : { account }),
       ...(maxFee === undefined ? {} : { maxFee }),
       ...(replaces === undefined ? {} : { replaces: replaces as unknown as Json }),

@@ -172,8 +172,21 @@ async function refuses(test: Test): Promise<void> {
   equal(await test.taken(), 0)
 }
 
-async function isPure({ bridge, from: chain, transfer: execution }: Test): Promise<void> {
-  deepEqual(bridge.send({ chain, execution }), bridge.send({ chain, execution }))
+async function isPure(test: Test): Promise<void> {
+  const { bridge, from: chain, transfer: execution } = test
+  const write = bridge.send({ chain, execution })
+  deepEqual(write, bridge.send({ chain, execution }))
+  ok(write.ok)
+  const executor = test.process()
+  const { ok: _, ...call } = write
+  deepEqual(await executor.callOf?.({ chain, execution }), call)
+  // What a policy has judged is sent, and nothing else.
+  const judged = { chain, execution, call: call.execution }
+  equal((await executor.prepare(judged, test.call())).kind, 'signed')
+  const other = { ...judged, call: { ...call.execution, value: '1' } }
+  const refused = await failureOf(executor.prepare(other, test.call()))
+  deepEqual(refused, { code: 'invalid_execution', sent: false })
+  equal(await test.taken(), 0)
 }
 
 async function sendsNothingEarly(test: Test): Promise<void> {

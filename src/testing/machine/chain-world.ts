@@ -78,6 +78,8 @@ export class ChainWorld {
         return { address: addressOf(request), canSign: true }
       case chainEffects.read:
         return this.#answered(call, asked, request)
+      case chainEffects.call:
+        return null
       case chainEffects.simulate:
         return this.#simulated(call, asked, request)
       case chainEffects.prepare:

@@ -1,7 +1,7 @@
-import type { BlockContext } from '../../block/index.js'
+import { type BlockContext, EffectFailure } from '../../block/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
-import { resolveAccount } from '../../executor/index.js'
-import { policyVerdict, type Verdict } from '../policy/gate.js'
+import { askCall, type ChainCall, resolveAccount } from '../../executor/index.js'
+import { isPlugin, policyVerdict, type Verdict } from '../policy/gate.js'
 import type { PolicyHit } from '../policy/hit.js'
 import { policyHash } from '../policy/policy.js'
 import type { ReadyNode } from '../readiness/readiness.js'
@@ -10,7 +10,37 @@ import { accountOf } from './gather.js'
 import { hasRules, type NodeInput, nodeHash } from './spec.js'
 
 /** What holds a write that was let go when it is sent. */
-export type Allowance = Pick<Verdict, 'budget' | 'maxFee'>
+export interface Allowance extends Pick<Verdict, 'budget' | 'maxFee'> {
+  readonly judging: Judging
+}
+
+/** What a policy judges by, beside the node itself. */
+export interface Judging {
+  /** Whether what plugins send is asked of them, and fees of Solana are held. */
+  readonly looksBehind: boolean
+  /** What is sent for an execution of a plugin; absent: it is not known. */
+  readonly call?: ChainCall
+}
+
+/** Asks the executor of a plugin what it would send, so that this is judged. */
+export async function judgingOf(
+  ctx: BlockContext,
+  { spec }: NodeInput,
+  { execution }: ReadyNode,
+  about: { readonly occasion: Occasion; readonly looksBehind: boolean }
+): Promise<Judging> {
+  const { looksBehind, occasion } = about
+  const { chain, risk } = spec.node
+  if (!looksBehind || risk === null || !isPlugin(execution.type)) return { looksBehind }
+  try {
+    const call = await askCall(ctx, { chain, execution })
+    return call === null ? { looksBehind } : { looksBehind, call }
+  } catch (error) {
+    // A program may answer the effects of chains without this one.
+    const isUnanswered = error instanceof EffectFailure && error.reason === 'no_provider'
+    return isUnanswered ? { looksBehind } : rethrown(error, occasion, 'policy')
+  }
+}
 
 /**
  * Holds a write to the policy and, where it asks, waits for a person (W7, W12). What they are shown
@@ -21,13 +51,15 @@ export async function approve(
   ctx: BlockContext,
   input: NodeInput,
   ready: ReadyNode,
-  occasion: Occasion
+  occasion: Occasion,
+  judging: Judging
 ): Promise<Allowance> {
   const { node, policy, mode } = input.spec
-  const verdict = judged(input, ready, occasion, 1)
-  if (mode.writes === 'simulate' || node.risk === null) return {}
+  const verdict = judged(input, ready, occasion, { judging, times: 1 })
+  if (mode.writes === 'simulate' || node.risk === null) return { judging }
   const hits = reasonsToAsk(verdict, input)
-  if (hits.length === 0) return verdict
+  const { call } = judging
+  if (hits.length === 0) return { ...verdict, judging }
   const signer = await signerOf(ctx, input, occasion)
   const request: JsonObject = {
     kind: 'confirm',
@@ -39,6 +71,7 @@ export async function approve(
     signer,
     arguments: ready.params,
     execution: ready.execution,
+    ...(call === undefined ? {} : { call: call.execution }),
     // What was judged is what is shown, and what the answer's digest covers.
     ...shownEffects(verdict),
     riskLevel: verdict.riskLevel,
@@ -52,7 +85,7 @@ export async function approve(
   const approvers = verdict.hits.length === 0 ? undefined : policy.approvers
   const signed = approvers === undefined ? {} : { approvers }
   const answer = await ctx.wait({ reason: 'confirmation', request, ...signed })
-  if (answer.action === 'approve' || answer.action === 'resume') return verdict
+  if (answer.action === 'approve' || answer.action === 'resume') return { ...verdict, judging }
   throw nodeFailure(occasion, {
     code: 'denied',
     message: 'a person has refused it',
@@ -65,15 +98,21 @@ export function refuseAgain(
   input: NodeInput,
   ready: ReadyNode,
   occasion: Occasion,
-  times: number
+  how: { readonly times: number; readonly judging: Judging }
 ): void {
-  if (times > 1 && hasRules(input.spec, 3)) judged(input, ready, occasion, times)
+  if (how.times > 1 && hasRules(input.spec, 3)) judged(input, ready, occasion, how)
 }
 
-function judged(input: NodeInput, ready: ReadyNode, occasion: Occasion, times: number): Verdict {
+function judged(
+  input: NodeInput,
+  ready: ReadyNode,
+  occasion: Occasion,
+  { times, judging }: { readonly times: number; readonly judging: Judging }
+): Verdict {
   const { node, policy } = input.spec
   const isMeasured = hasRules(input.spec, 3)
-  const verdict = policyVerdict(node, ready, policy, { isMeasured, times })
+  const { call, looksBehind: holdsSolana } = judging
+  const verdict = policyVerdict(node, ready, policy, { isMeasured, times, call, holdsSolana })
   if (verdict.kind !== 'block') return verdict
   throw nodeFailure(occasion, {
     code: 'policy_blocked',

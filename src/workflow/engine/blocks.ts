@@ -8,7 +8,7 @@ import { TallyError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
 import { AIS_PROFILE } from '../../expression/index.js'
 import type { CompileValues, ValuesOf } from '../value/compile.js'
-import { approve } from './approve.js'
+import { approve, judgingOf } from './approve.js'
 import { SPEND_EFFECT } from './budget.js'
 import { execute } from './execute.js'
 import { NodeFailure } from './failure.js'
@@ -30,13 +30,15 @@ import {
 const version = '1.0.0'
 /**
  * What actions may ask for stands in their receipts: it is another version that takes a budget, and
- * another one that keeps its time.
+ * another one that keeps its time, and another one that looks behind the types of plugins.
  */
 const budgetedVersion = '1.1.0'
 const timedVersion = '1.2.0'
+const behindVersion = '1.3.0'
 
-const { ready: _, ...effects } = chainEffects
+const { ready: _, call: __, ...effects } = chainEffects
 const writeEffects = Object.values(effects)
+const timedEffects = [DETECT_EFFECT, SPEND_EFFECT, TIME_EFFECT, ...writeEffects]
 
 /**
  * The blocks of workflows. `values` gives what compiles expressions; it is loaded before a run's
@@ -54,7 +56,8 @@ export function workflowBlocks(values: ValuesOf): readonly Block[] {
     }),
     actionBlock(values, version, [DETECT_EFFECT, ...writeEffects]),
     actionBlock(values, budgetedVersion, [DETECT_EFFECT, SPEND_EFFECT, ...writeEffects]),
-    actionBlock(values, timedVersion, [DETECT_EFFECT, SPEND_EFFECT, TIME_EFFECT, ...writeEffects]),
+    actionBlock(values, timedVersion, timedEffects),
+    actionBlock(values, behindVersion, [...timedEffects, chainEffects.call]),
     // Definitions with this node came with the profile of AIS.
     preflightBlock(() => values(AIS_PROFILE), version),
     outputsBlock(values, version),
@@ -71,7 +74,10 @@ function actionBlock(values: ValuesOf, version: string, capabilities: readonly s
     capabilities,
     input: nodeInput,
     run: (ctx, input) =>
-      runNode(ctx, input, values(profileOf(input.spec)), capabilities.includes(TIME_EFFECT))
+      runNode(ctx, input, values(profileOf(input.spec)), {
+        keepsTime: capabilities.includes(TIME_EFFECT),
+        looksBehind: capabilities.includes(chainEffects.call)
+      })
   })
 }
 
@@ -89,14 +95,20 @@ function nodeBlock(values: ValuesOf, definition: BlockDefinition<NodeInput, Node
   })
 }
 
+/** What versions of a block differ in. */
+interface Abilities {
+  readonly keepsTime: boolean
+  readonly looksBehind: boolean
+}
+
 async function runNode(
   ctx: BlockContext,
   input: NodeInput,
   values: CompileValues,
-  keepsTime = false
+  abilities: Abilities = { keepsTime: false, looksBehind: false }
 ): Promise<NodeResult> {
   try {
-    return await attempted(ctx, input, values, keepsTime)
+    return await attempted(ctx, input, values, abilities)
   } catch (error) {
     if (error instanceof NodeFailure) ctx.log('error', error.details ?? null)
     throw error
@@ -107,7 +119,7 @@ async function attempted(
   ctx: BlockContext,
   input: NodeInput,
   values: CompileValues,
-  keepsTime: boolean
+  { keepsTime, looksBehind }: Abilities
 ): Promise<NodeResult> {
   const { node } = input.spec
   const gathered = await gather(ctx, input, values, { ctx, node, elapsedMs: 0, keepsTime })
@@ -117,7 +129,9 @@ async function attempted(
     return { status: 'skipped', outputs: {}, calculated: {}, patches }
   }
   ctx.log('node_ready', { node: node.id, chain: node.chain })
-  const allowance = await approve(ctx, input, ready, { ctx, node, elapsedMs: 0 })
+  const occasion = { ctx, node, elapsedMs: 0 }
+  const judging = await judgingOf(ctx, input, ready, { occasion, looksBehind })
+  const allowance = await approve(ctx, input, ready, occasion, judging)
   const { outputs, status } = await execute({ ctx, input, gathered, ready, allowance, values })
   const { calculated, amounts } = ready
   const isTyped = hasRules(input.spec, 3) && amounts !== undefined

@@ -46,7 +46,8 @@ export async function execute(execution: NodeRun): Promise<Executed> {
   let last: JsonObject = {}
   for (let attempt = 1; ; attempt += 1) {
     const occasion = occasionOf(execution, elapsedMs)
-    refuseAgain(input, execution.ready, occasion, attempt)
+    const { judging } = execution.allowance
+    refuseAgain(input, execution.ready, occasion, { times: attempt, judging })
     const executed = await polled(execution, occasion, { attempt, mayGoOn: attempt < most })
     if (executed !== undefined) {
       last = executed.outputs
@@ -168,8 +169,10 @@ async function write(
   if (refused !== undefined) {
     throw nodeFailure(occasion, { code: 'policy_blocked', message: refused, phase: 'policy' })
   }
+  const { call } = allowance.judging
   const { hash, outputs, confirmations } = await sendTransaction(ctx, {
     ...request,
+    ...(call === undefined ? {} : { call: call.execution }),
     ...(maxFee === undefined ? {} : { maxFee }),
     ...(input.replace === undefined ? {} : { replacing: input.replace })
   })

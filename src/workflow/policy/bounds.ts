@@ -1,5 +1,5 @@
 import { compareDecimals } from '../type/check.js'
-import { boundOf, isAllowed } from './constraints.js'
+import { boundOf, isAllowed, type Recipient } from './constraints.js'
 import {
   type Judged,
   multiplierHits,
@@ -11,7 +11,11 @@ import {
 import { type CallEffect, HIGHEST_RISK, type Measured, nativeAsset, unnamedIn } from './effect.js'
 
 /** Holds a write to the bounds of its policy by what its call does (W15). */
-export function measuredHits(judged: Judged, measured: Measured, times: number): void {
+export function measuredHits(
+  judged: Judged,
+  measured: Measured,
+  { times, sentType, holdsSolana }: Execution
+): void {
   const { constraints, hits } = judged
   const { effects, undecoded } = measured
   const block = (message: string) => hits.push({ reason: 'constraint', message, isHard: true })
@@ -36,8 +40,10 @@ export function measuredHits(judged: Judged, measured: Measured, times: number):
     hits.push(unlimitedHit)
   }
   recipientHits(judged, effects)
-  if (maxFeeOf(judged, measured) !== undefined && !feeBound.has(judged.node.execution.type)) {
-    block(`fees are bounded, which ${judged.node.execution.type} cannot hold`)
+  const type = sentType ?? judged.node.execution.type
+  const isHeld = feeBound.has(type) || (holdsSolana && type === 'solana_instruction')
+  if (maxFeeOf(judged, measured) !== undefined && !isHeld) {
+    block(`fees are bounded, which ${type} cannot hold`)
   }
   const swaps = effects.filter((one) => one.kind === 'swap')
   const { max_slippage_bps: slippage } = constraints
@@ -51,6 +57,16 @@ export function measuredHits(judged: Judged, measured: Measured, times: number):
     const message = `${needed} is bounded, but ${undecodedText(measured) ?? ''}`
     hits.push({ reason: 'undecoded', message, isHard: true })
   }
+}
+
+/** How a write that is judged is executed. */
+interface Execution {
+  /** How often, this time included. */
+  readonly times: number
+  /** Type of the call that is sent for it, where that is another. */
+  readonly sentType: string | undefined
+  /** Whether transactions of Solana are held to what they may cost. */
+  readonly holdsSolana: boolean
 }
 
 /** Amounts of one execution that its run may spend only so much of; plain JSON. */
@@ -84,7 +100,7 @@ export function maxFeeOf({ node, constraints }: Judged, { effects }: Measured): 
   return least?.toString()
 }
 
-/** Executors that hold a transaction to its fee. */
+/** Executions that are held to their fee, under every version of their block. */
 const feeBound: ReadonlySet<string> = new Set(['evm_call', 'evm_multicall'])
 
 /** What is bounded and not known of the calls, so that they cannot be let go. */
@@ -140,11 +156,18 @@ function sums(
 function recipientHits({ node, constraints, hits }: Judged, effects: readonly CallEffect[]): void {
   const { allowed_recipients: allowed } = constraints
   if (allowed === undefined) return
-  for (const address of new Set(effects.flatMap(recipientsIn))) {
-    if (isAllowed(allowed, { chain: node.chain, address })) continue
-    const message = `${address} is none of those who may be given assets on ${node.chain}`
+  const told = new Set<string>()
+  for (const { address, chain } of effects.flatMap((one) => recipientsOf(one, node.chain))) {
+    const message = `${address} is none of those who may be given assets on ${chain}`
+    if (told.has(message) || isAllowed(allowed, { chain, address })) continue
+    told.add(message)
     hits.push({ reason: 'recipient_not_listed', message, isHard: true })
   }
+}
+
+function recipientsOf(effect: CallEffect, usual: string): readonly Recipient[] {
+  const chain = effect.kind === 'payout' ? (effect.chain ?? usual) : usual
+  return recipientsIn(effect).map((address) => ({ chain, address }))
 }
 
 function recipientsIn(effect: CallEffect): readonly string[] {

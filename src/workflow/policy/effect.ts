@@ -28,8 +28,8 @@ export type CallEffect =
     }
   /** It destroys an amount. */
   | { readonly kind: 'burn'; readonly asset: string; readonly amount: string }
-  /** It has a contract pay what it holds to a receiver. */
-  | { readonly kind: 'payout'; readonly receiver: string }
+  /** It has a contract pay what it holds to a receiver, on another chain where one is named. */
+  | { readonly kind: 'payout'; readonly receiver: string; readonly chain?: string }
 
 /** What was found out about a write. */
 export interface Measured {

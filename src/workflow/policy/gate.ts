@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import type { ChainCall } from '../../executor/index.js'
 import { isRead } from '../document/execution.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import { chainFits } from '../plan/select.js'
@@ -8,7 +9,7 @@ import { tighterConstraints } from './constraints.js'
 import { declaredHits } from './declared.js'
 import { type Measured, riskOf } from './effect.js'
 import type { PolicyHit } from './hit.js'
-import { measure } from './measure.js'
+import { measureCall } from './measure.js'
 import { type Policy, tokenKey } from './policy.js'
 
 /** Whether an action proceeds, asks, or is refused (W12). */
@@ -40,6 +41,15 @@ export interface VerdictOptions {
   readonly isMeasured?: boolean
   /** How often the action is executed, this time included. */
   readonly times?: number
+  /** What is sent for an execution of another type than its chain's own. */
+  readonly call?: ChainCall | undefined
+  /** Whether executors hold Solana's fees, too; not those of runs begun before that. */
+  readonly holdsSolana?: boolean
+}
+
+/** Whether an execution is of a plugin, of which only its executor knows what it sends. */
+export function isPlugin(type: string): boolean {
+  return !builtIn.has(type)
 }
 
 /** What a policy says about a node that is ready. Reads are only held to the list of plugins. */
@@ -47,7 +57,7 @@ export function policyVerdict(
   node: AisPlanNode,
   ready: ReadyNode,
   policy: Policy,
-  { isMeasured = true, times = 1 }: VerdictOptions = {}
+  { isMeasured = true, times = 1, call, holdsSolana = true }: VerdictOptions = {}
 ): Verdict {
   const hits: PolicyHit[] = []
   pluginHits(node, policy, hits)
@@ -57,14 +67,18 @@ export function policyVerdict(
     return verdictOf(hits, { riskLevel: declared })
   }
   const tags = [...node.risk.tags, ...(rule?.riskTags ?? [])]
-  const measured = isMeasured ? measure(node.chain, ready.execution) : undefined
+  const sent = call ?? { execution: ready.execution }
+  const measured = isMeasured ? measureCall(node.chain, sent) : undefined
   const own = tighterConstraints(policy.constraints, node.risk.constraints)
   const ruled = tighterConstraints(own, rule?.constraints ?? {})
   const constraints = tighterConstraints(ruled, ready.constraints ?? {})
   const judged = { node, ready, constraints, saysApproval: tags.includes('approval'), hits }
   tokenHits(tokensIn(node.chain, ready.params, measured), policy, hits)
   if (measured === undefined) declaredHits(judged)
-  else measuredHits(judged, measured, times)
+  else {
+    const sentType = call?.execution.type
+    measuredHits(judged, measured, { times, sentType, holdsSolana })
+  }
   const riskLevel = measured === undefined ? declared : Math.max(declared, riskOf(measured))
   const isTagged = tags.some((tag) => policy.approvalTags?.includes(tag) === true)
   const asks = riskHits(riskLevel, policy, isTagged || rule?.requireApproval === true, hits)
@@ -112,7 +126,7 @@ function riskHits(level: number, policy: Policy, isRequired: boolean, hits: Poli
 }
 
 function pluginHits({ execution, chain }: AisPlanNode, policy: Policy, hits: PolicyHit[]): void {
-  if (policy.plugins === null || builtIn.has(execution.type)) return
+  if (policy.plugins === null || !isPlugin(execution.type)) return
   const isEnabled = policy.plugins.some(
     ({ type, chains }) => type === execution.type && chainFits(chain, chains ?? undefined)
   )

@@ -207,6 +207,37 @@ describe('instructions', () => {
     }
   })
 
+  it('W15: cost what was known before they were signed, and are not signed for more', async () => {
+    const priorityFee = { microLamports: 1_500_001, lamportsMax: 100_000 }
+    executor = executorOf(node, { priorityFee })
+    const execution = { ...transfer(LEAST), compute_units: 1_000 }
+    // An instruction that sets its price by itself, where the configuration sets none.
+    const data: Json = [{ u8: 3 }, { u64: '9000000' }]
+    const program = 'ComputeBudget111111111111111111111111111111'
+    const pricing = { ...execution, program, accounts: [], data }
+    const prepare = (of: Execution, maxFee: number, account: string = alice.address) =>
+      executor.prepare(
+        { chain: node.id, execution: of, account, maxFee: String(maxFee) },
+        { ...call, key: String(maxFee) }
+      )
+    // 5,000 for the signature, and 1,500.001 rounded up.
+    for (const [of, cost, moved] of [
+      [execution, 5_000 + 1_501, LEAST],
+      [pricing, 5_000 + 9_000, 0]
+    ] as const) {
+      const refused = { details: { code: 'fee_too_high', sent: false, retryable: true } }
+      await expect(prepare(of, cost - 1)).rejects.toMatchObject(refused)
+      const prepared = await prepare(of, cost)
+      if (prepared.kind !== 'signed') throw new Error(prepared.kind)
+      const before = node.lamports(alice.address)
+      await executor.broadcast(prepared.transaction, call)
+      expect(before - node.lamports(alice.address)).toBe(BigInt(cost + moved))
+      executor = executorOf(node)
+    }
+    const outside = await prepare(execution, 1, bob.address)
+    expect(outside).toMatchObject({ kind: 'unsigned', transaction: { maxFee: '1' } })
+  })
+
   it('are shortened by lookup tables', async () => {
     const accounts = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => (await signerOf(60 + index)).address)
