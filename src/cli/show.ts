@@ -1,5 +1,6 @@
 import { checkWait, isTallyError, type JsonObject, timeText } from '../core/index.js'
-import type { ReceiptView, RunView } from '../runtime/index.js'
+import type { ChartAt, ReceiptView, RunView } from '../runtime/index.js'
+import { chartLines } from './frame/chart.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { receiptNamed } from './frame/receipt-name.js'
 import { shortHash, shortValue, showUnchecked, statusText, waitLines } from './frame/render.js'
@@ -12,7 +13,7 @@ const MILLISECONDS = 1_000
 export async function show(
   frame: Frame,
   what: string,
-  options: { readonly journal?: boolean }
+  options: { readonly journal?: boolean; readonly chart?: boolean }
 ): Promise<ExitCode> {
   return withSession(frame, 'read', async ({ client }) => {
     const view = await runOrNothing(client, what)
@@ -23,6 +24,7 @@ export async function show(
       return exitCodes.done
     }
     showRun(frame, view)
+    if (options.chart === true) await showChart(frame, client, view.id)
     if (options.journal === true) await showJournal(frame, client, view.id)
     return exitCodes.done
   })
@@ -61,6 +63,34 @@ function showRun(frame: Frame, view: RunView): void {
   for (const line of waitLines(frame, id, view.waits)) output.line(line)
   showUnchecked(frame, view)
 }
+
+/** The run's document, with where each of its nodes stands. */
+async function showChart(frame: Frame, client: Session['client'], id: string): Promise<void> {
+  const { output } = frame
+  const chart = await client.request('chart', { id })
+  const { at, problem } = await standing(client, id)
+  output.document('chart', { ...chart, at: at ?? null })
+  output.line(text``)
+  for (const line of chartLines(output.paint, chart.graph, at)) output.line(line)
+  if (problem === undefined) return
+  output.line(text`${output.paint('yellow', 'not shown')} where its nodes stand: ${problem}`)
+}
+
+/** Where a run stands, or why that cannot be told without its code. */
+async function standing(
+  client: Session['client'],
+  id: string
+): Promise<{ readonly at?: ChartAt; readonly problem?: string }> {
+  try {
+    return { at: await client.request('chartAt', { id }) }
+  } catch (error) {
+    const isLacking = codes.some((code) => isTallyError(error, code))
+    if (isLacking) return { problem: error instanceof Error ? error.message : String(error) }
+    throw error
+  }
+}
+
+const codes = ['run.code_missing', 'run.definition_changed'] as const
 
 async function showJournal(frame: Frame, client: Session['client'], id: string): Promise<void> {
   const { output } = frame

@@ -18,11 +18,10 @@ export function addReadCommands(add: Add): void {
     .option('--to <index>', 'place in the chain before which to stop')
     .option('--run <id>', 'only those of one run')
     .option('--all', 'from the first one on')
-  add(
-    'show <what>',
-    'show a run or a receipt',
-    async () => (await import('../show.js')).show
-  ).option('--journal', 'every entry of the run')
+  const showing = async () => (await import('../show.js')).show
+  add('show <what>', 'show a run or a receipt', showing)
+    .option('--chart', 'the document of the run, with where each of its nodes stands')
+    .option('--journal', 'every entry of the run')
   const inspecting = async () => (await import('../inspect.js')).inspect
   add('inspect [run]', 'open the console: runs, waits, receipts, in a browser', inspecting)
     .option('--open', 'open a browser, on a terminal')
