@@ -90,6 +90,7 @@ describe('the packed files', () => {
     ]
     expect(packed.paths.filter((path) => !expected.some((one) => one.test(path)))).toEqual([])
     expect(packed.paths).toContain('LICENSE')
+    expect(packed.paths).toContain('docs/tour.md')
     expect(packed.paths).toContain('dist/src/core/index.js')
   })
 

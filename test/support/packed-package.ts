@@ -42,7 +42,9 @@ export function packPackage(): PackedPackage {
   const unpacked = join(application, 'node_modules', 'tallystick')
   const source = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const made = 'dist/sbom.cdx.json'
-  const wanted: readonly string[] = source.files.filter((path: string) => path !== made)
+  // Made when it is packed, or left out then.
+  const isCopied = (path: string) => path !== made && !path.startsWith('!')
+  const wanted: readonly string[] = source.files.filter(isCopied)
   for (const path of [...wanted, 'package.json', 'package-lock.json']) {
     cpSync(join(root, path), join(copy, path), { recursive: true })
   }
