@@ -2,6 +2,7 @@ import { rfc3339, systemClock, TallyError } from '../core/index.js'
 import { showProblems } from './frame/document.js'
 import { readInput } from './frame/files.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { lookLines, looksBefore } from './frame/preflight.js'
 import { checkAis, isAisText, type WorkflowOptions } from './frame/workflow.js'
 
 const formats = ['text', 'mermaid', 'json', 'ais-plan'] as const
@@ -35,14 +36,17 @@ export async function plan(
   }
   const { drawPlanMermaid, drawPlanText, planText } = await import('../workflow/index.js')
   const { planHash } = planned
-  frame.output.document('plan', { file, planHash, plan: planned.plan })
+  // Without inputs: what they decide is looked at, too, and not listed here.
+  const preflight = await looksBefore(frame, planned.plan, {}, { offline: true })
+  frame.output.document('plan', { file, planHash, plan: planned.plan, preflight })
   if (format === 'ais-plan') {
     const { exportPlan } = await import('../workflow/index.js')
     const createdAt = rfc3339(systemClock.now())
     frame.output.file(`${JSON.stringify(exportPlan(planned, { createdAt }), null, 2)}\n`)
-  } else if (format === 'text')
+  } else if (format === 'text') {
     frame.output.file(`${drawPlanText(planned.plan)}  plan ${planHash}\n`)
-  else {
+    for (const look of preflight) for (const line of lookLines(frame, look)) frame.output.line(line)
+  } else {
     frame.output.file(format === 'json' ? planText(planned.plan) : drawPlanMermaid(planned.plan))
   }
   return exitCodes.done

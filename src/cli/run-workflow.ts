@@ -3,6 +3,7 @@ import type { DryNode } from '../workflow/index.js'
 import { showProblems } from './frame/document.js'
 import { readJson } from './frame/files.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { lookLines, looksBefore } from './frame/preflight.js'
 import { shortValue } from './frame/render.js'
 import { type Text, text } from './frame/text.js'
 import { bundleOf, checkAis, givenFor, type WorkflowOptions } from './frame/workflow.js'
@@ -12,6 +13,7 @@ export interface RunWorkflowOptions extends WorkflowOptions {
   readonly broadcast?: boolean
   readonly simulate?: boolean
   readonly dryRun?: boolean
+  readonly offline?: boolean
   readonly yes?: boolean
   /** `ask`, `stop` or `continue`, for nodes of which the workflow says nothing. */
   readonly onError?: string
@@ -51,7 +53,7 @@ export async function prepareWorkflow(
     return { ok: false, exitCode: exitCodes.usage }
   }
   if (options.dryRun === true && checked.plan !== undefined) {
-    return { ok: false, exitCode: await showDryRun(frame, file, { given, checked, read }) }
+    return { ok: false, exitCode: await showDryRun(frame, file, { given, checked, read }, options) }
   }
   return { ok: true, document: await bundleOf(read, options), inputs: given }
 }
@@ -67,7 +69,8 @@ async function showDryRun(
     readonly given: Json
     readonly checked: Awaited<ReturnType<typeof checkAis>>['checked']
     readonly read: Awaited<ReturnType<typeof checkAis>>['read']
-  }
+  },
+  options: RunWorkflowOptions
 ): Promise<ExitCode> {
   const { defaultPolicy, dryRun, givenOf, parseFlow, tightened, underFlow, valuesFor } =
     await import('../workflow/index.js')
@@ -87,8 +90,11 @@ async function showDryRun(
     return exitCodes.usage
   }
   const isGood = found.nodes.every(({ state }) => state !== 'failed')
-  output.document('dry-run', { file, ok: isGood, nodes: found.nodes, missing: found.missing })
-  for (const node of found.nodes) for (const line of dryLines(frame, node)) output.line(line)
+  const preflight = await looksBefore(frame, plan, given, options)
+  const { nodes, missing } = found
+  output.document('dry-run', { file, ok: isGood, nodes, missing, preflight })
+  for (const node of nodes) for (const line of dryLines(frame, node)) output.line(line)
+  for (const look of preflight) for (const line of lookLines(frame, look)) output.line(line)
   return isGood ? exitCodes.done : exitCodes.usage
 }
 

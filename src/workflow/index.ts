@@ -30,8 +30,15 @@ export {
   reorgDiagnostic,
   troublesOf
 } from './engine/diagnose.js'
+export {
+  type DryCheck,
+  type DryLook,
+  type DryPreflightOptions,
+  dryPreflight
+} from './engine/dry-preflight.js'
 export { type DryNode, type DryRun, dryRun } from './engine/dry-run.js'
 export { TIME_EFFECT } from './engine/gather.js'
+export type { MissingThing } from './engine/preflight.js'
 export {
   answerTexts,
   earlierAnswer,

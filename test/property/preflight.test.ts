@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OpenWait } from '../../src/block/index.js'
-import { type JsonObject, TallyError } from '../../src/core/index.js'
+import { type Json, type JsonObject, TallyError } from '../../src/core/index.js'
 import {
   type ChainFailureCode,
   chainFailed,
@@ -10,7 +10,8 @@ import {
 import { createRuntime, MEMORY_LOCATION, type RunHandle } from '../../src/runtime/index.js'
 import { FakeChain, fakeExecutor } from '../../src/testing/index.js'
 import { troublesOf } from '../../src/workflow/engine/diagnose.js'
-import { aisText } from '../support/ais.js'
+import { dryPreflight, givenOf, valuesFor } from '../../src/workflow/index.js'
+import { aisText, goodPlan, protocolOf } from '../support/ais.js'
 import { flow } from '../support/ais-flows.js'
 import { isLong } from '../support/effort.js'
 
@@ -278,6 +279,33 @@ function documentOf({ nodes, inputs }: Position, kind: Kind): JsonObject {
   return flow(nodes(kind), { inputs: types })
 }
 
+/** A dry run says before the run what its first question says then, as far as it is known. */
+async function expectForetold(position: Position, kind: Kind, waits: readonly OpenWait[]) {
+  const protocols = [aisText('erc20'), odd as Json].map(protocolOf)
+  const { plan } = await goodPlan(documentOf(position, kind), protocols)
+  const options = { values: await valuesFor(plan), writes: 'broadcast' } as const
+  const given = givenOf(position.inputs ?? {})
+  const providers = chainProviders(new World(kind).executors())
+  const looks = await dryPreflight(plan, given, { ...options, providers })
+  const missing = looks.flatMap(({ chains }) => chains.flatMap((one) => one.missing ?? []))
+  const [trouble] = troublesOf({ waits, response: null })
+  const asked = trouble?.diagnostic?.values ?? []
+  const told = missing.map(({ chain, about, code, message, nodes }) => ({
+    place: `${chain} ${about}`,
+    message: `${code}: ${message} (${nodes.join(', ')})`
+  }))
+  // What only results decide is looked at later.
+  expect(told).toEqual(position.asks === start ? asked : [])
+  expect(looks.map(({ id }) => id)).toContain(position.asks)
+  const listed = await dryPreflight(plan, given, options)
+  const bare = (all: typeof looks) =>
+    all.map((look) => ({
+      ...look,
+      chains: look.chains.map((one) => ({ ...one, missing: null, unchecked: [] }))
+    }))
+  expect(listed).toEqual(bare(looks))
+}
+
 describe('W15: before the first write', () => {
   for (const [place, position] of Object.entries(positions)) {
     for (const [name, [about, code]] of Object.entries(kinds)) {
@@ -296,6 +324,7 @@ describe('W15: before the first write', () => {
           return
         }
         expect(waits.map(({ path }) => path)).toEqual([`root/${position.asks}`])
+        await expectForetold(position, kind, waits)
         const { before = 0 } = position
         expect(world.sent).toEqual([before, 0])
         const [trouble] = troublesOf({ waits, response: null })

@@ -160,6 +160,17 @@ describe('before a run', () => {
       ]
     })
     await expect(readFile(project.path('nowhere/marker.json'))).rejects.toThrow()
+    await project.write('said.config.ts', saying)
+    const told = await project.tally([...words, ...ctx, '--config', 'said.config.ts'])
+    expect([told.code, told.stdout]).toEqual([
+      0,
+      expect.stringContaining('missing fees insufficient_funds: it holds nothing (check, pay)')
+    ])
+    const offline = await project.tally([...words, ...ctx, '--offline', '--json'])
+    const look = { id: 'run__preflight', chains: [{ chain: 'eip155:1', missing: null }] }
+    expect(documentOf(offline, 'dry-run')).toMatchObject({ preflight: [look] })
+    const planned = await project.tally(['plan', 'pay.yaml'])
+    expect(planned.stdout).toContain('run__preflight looks before everything')
   })
 
   it('an import is the file that it was, and lies beside the workflow', async () => {

@@ -13,7 +13,8 @@ export function needing(command: Command): Command {
 export function acting(command: Command): Command {
   return needing(command)
     .option('--ctx <json>', 'values of who runs a workflow: JSON, or @file')
-    .option('--dry-run', 'show what a workflow would do, without a ledger and a network')
+    .option('--dry-run', 'show what a workflow would do and what is missing; nothing is sent')
+    .option('--offline', 'with --dry-run: ask no chain')
     .option('--simulate', 'let chains simulate what a workflow writes; nothing is sent')
     .option('--broadcast', 'let a workflow send what its policy allows')
     .option('--on-error <what>', 'after a failure of which it says nothing: ask, stop, continue')

@@ -71,7 +71,26 @@ async function look(
   values: CompileValues
 ): Promise<JsonObject> {
   const needs = chainNeeds(input, values)
-  const answers = await Promise.all(needs.map((need) => reportOf(ctx, need)))
+  const { problems, unchecked } = await lookAt(needs, (request) =>
+    askReadiness(ctx, { ...request, attempt: ctx.attempt })
+  )
+  ctx.log('preflight', { node: input.spec.id, problems: problems.length, unchecked })
+  if (problems.length > 0) throw failureOf(ctx, input.spec, problems)
+  return { chains: needs.map(({ request }) => request.chain), unchecked }
+}
+
+/** What chains lack, and what no executor could say. Plain JSON. */
+export interface Looked {
+  readonly problems: readonly MissingThing[]
+  readonly unchecked: readonly {
+    readonly chain: string
+    readonly about: ReadinessReport['unchecked']
+  }[]
+}
+
+/** Asks for everything that is needed; a run and a dry run look by this. */
+export async function lookAt(needs: readonly ChainNeed[], ask: AskReadiness): Promise<Looked> {
+  const answers = await Promise.all(needs.map((need) => reportOf(ask, need)))
   const problems = answers.flatMap((report, index) => {
     const need = needs[index]
     return need === undefined ? [] : listed(report, need)
@@ -79,10 +98,10 @@ async function look(
   const unchecked = answers.flatMap(({ chain, unchecked: about }) =>
     about.length === 0 ? [] : [{ chain, about }]
   )
-  ctx.log('preflight', { node: input.spec.id, problems: problems.length, unchecked })
-  if (problems.length > 0) throw failureOf(ctx, input.spec, problems)
-  return { chains: needs.map(({ request }) => request.chain), unchecked }
+  return { problems, unchecked }
 }
+
+export type AskReadiness = (request: ReadinessRequest) => Promise<ReadinessReport>
 
 /** What is needed of one chain, and by which nodes. */
 export interface ChainNeed {
@@ -165,10 +184,10 @@ function contractsOf(
   return isNeeded ? found : undefined
 }
 
-async function reportOf(ctx: BlockContext, { request }: ChainNeed): Promise<ReadinessReport> {
+async function reportOf(ask: AskReadiness, { request }: ChainNeed): Promise<ReadinessReport> {
   const { chain } = request
   try {
-    return await askReadiness(ctx, { ...request, attempt: ctx.attempt })
+    return await ask(request)
   } catch (error) {
     if (!(error instanceof EffectFailure)) throw error
     // A program may answer the effects of chains without this one: its nodes find out.
@@ -180,12 +199,15 @@ async function reportOf(ctx: BlockContext, { request }: ChainNeed): Promise<Read
 }
 
 /** A problem with the nodes that have it. */
-interface Listed extends ReadinessProblem {
+export interface MissingThing extends ReadinessProblem {
   readonly chain: string
   readonly nodes: readonly string[]
 }
 
-function listed({ chain, problems }: ReadinessReport, { users }: ChainNeed): readonly Listed[] {
+function listed(
+  { chain, problems }: ReadinessReport,
+  { users }: ChainNeed
+): readonly MissingThing[] {
   const all = new Set([...users.values()].flatMap((ids) => [...ids]))
   return problems.map((one) => {
     const ids = one.subject === null ? all : (users.get(one.subject) ?? all)
@@ -199,7 +221,7 @@ const NODES_NAMED_MAX = 4
 function failureOf(
   ctx: BlockContext,
   { id }: PreflightSpec,
-  problems: readonly Listed[]
+  problems: readonly MissingThing[]
 ): NodeFailure {
   const shown = problems.slice(0, limits.DIAGNOSTIC_LIST_LENGTH_MAX)
   const values = shown.map(({ chain, about, code, message, nodes }) => {
