@@ -45,6 +45,7 @@ const bundled = [
   'preact',
   '@preact/signals',
   '@preact/signals-core',
+  '@noble/ed25519',
   '@fontsource-variable/inter',
   '@fontsource-variable/jetbrains-mono'
 ]

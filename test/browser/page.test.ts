@@ -8,13 +8,16 @@ import {
   withoutChromium
 } from '../support/console/chromium.js'
 import { type FakeConsole, serveFakeConsole } from '../support/console/fake-console.js'
+import { START } from '../support/console/fake-journals.js'
 import { FakeLedger } from '../support/console/fake-ledger.js'
-import { agentRun } from '../support/console/fake-turns.js'
+import { pictureProblem } from '../support/console/pictures.js'
 import { isTaken } from '../support/effort.js'
 
 /** The console's page in a real browser, before a ledger that was never written. */
 
 const wide = { width: 1280, height: 800 }
+/** A little after all that the ledger has: ages are measured against it. */
+const NOW = START + 5_400_000
 const narrow = { width: 390, height: 844 }
 const sizes = [
   ['wide', wide],
@@ -33,6 +36,7 @@ const screens: readonly (readonly [name: string, path: string, seen: string, key
   ['a wait', '/waits/{token}', 'text=This page hashed all'],
   ['the ledger, verified', '/ledger', 'text=140', 'v'],
   ['a receipt', '/ledger/38', 'text=this page hashed the result'],
+  ['evidence', '/ledger?leaf={evidence}', 'text=this page checked its hash and its signature'],
   ['state', '/state', 'text=payment/INV-2600'],
   ['a key', '/state/payment%2FINV-2600?asOf=60', 'text=History'],
   ['health', '/health', 'text=Ready, with 1 thing to mend'],
@@ -47,7 +51,6 @@ let served: FakeConsole
 beforeAll(async () => {
   browser = await openChromium()
   ledger = new FakeLedger()
-  ledger.runs.push(agentRun())
   served = await serveFakeConsole(ledger)
 })
 afterAll(async () => {
@@ -57,7 +60,8 @@ afterAll(async () => {
 
 async function open(page: Page, path: string, seen: string): Promise<void> {
   const token = ledger.openWaits().find(({ runId }) => runId === 'july')?.wait.token ?? ''
-  await page.goto(served.link(path.replace('{token}', token)))
+  const leaf = String(ledger.evidence[0]?.leaf)
+  await page.goto(served.link(path.replace('{token}', token).replace('{evidence}', leaf)))
   await page.waitForSelector(`${seen} >> visible=true`)
 }
 
@@ -75,21 +79,30 @@ describe.each(sizes)('each screen of the console, %s', (_size, viewport) => {
 
   beforeAll(async () => {
     if (browser === undefined) return
-    watched = await watchedPage(browser, served.origin, { viewport })
+    watched = await watchedPage(browser, served.origin, {
+      viewport,
+      reducedMotion: 'reduce',
+      timezoneId: 'UTC'
+    })
+    await watched.page.clock.setFixedTime(NOW)
   })
   afterAll(() => watched?.page.context().close())
 
   it.for(screens.filter((_, place) => isTaken(place, 4)))(
-    'has no fault of accessibility in light and dark: %s',
-    async ([_name, path, seen, keys], { skip }) => {
+    'looks as it did, and has no fault of accessibility, in light and dark: %s',
+    async ([name, path, seen, keys], { skip }) => {
       const { page, faults } = watched ?? skip(withoutChromium)
       await page.emulateMedia({ colorScheme: 'light' })
       await open(page, path, seen)
       if (keys !== undefined) await page.keyboard.press(keys)
       if (keys === 'v') await page.waitForSelector('text=All that was checked holds')
+      await page.waitForSelector('.beat.live')
+      const picture = `${name.replaceAll(/\W+/g, '-')}-${viewport.width}`
+      expect.soft(await pictureProblem(page, `${picture}-light`)).toBeUndefined()
       expect.soft(await violations(page)).toEqual([])
       await page.emulateMedia({ colorScheme: 'dark' })
       await page.waitForSelector('html[data-theme=dark]')
+      expect.soft(await pictureProblem(page, `${picture}-dark`)).toBeUndefined()
       // What the theme changes are colours.
       expect.soft(await violations(page, ['color-contrast'])).toEqual([])
       const overflow = 'document.documentElement.scrollWidth - innerWidth'

@@ -126,6 +126,68 @@ describe('damage', () => {
   })
 })
 
+describe('what the page checks by itself', () => {
+  it('is the signature and the link of a receipt, holding or not', async (context) => {
+    const { page, faults } = await opened(context, '/ledger/38')
+    await page.waitForSelector('text=this page checked its hash and its signature')
+    await page.waitForSelector('text=it follows receipt 37')
+    const view = await ledger.methods.receipt?.({ index: 39 })
+    if (view === undefined) throw new Error('no receipt')
+    // A byte of its signature, and a member that its hash covers.
+    const { signature } = view.receipt
+    const forged = `${signature.slice(0, -8)}00000000`
+    ledger.alters(39, (receipt) => ({ ...receipt, signature: forged as never }))
+    ledger.alters(40, (receipt) => ({ ...receipt, intent: 'another' }))
+    await press(page, ']')
+    await page.waitForSelector('text=its signature is not one of its key')
+    await press(page, ']')
+    await page.waitForSelector('text=what is shown has another one')
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+
+  it('is evidence, which the list leads to, and the texts of a prompt', async (context) => {
+    const { page, faults } = await opened(context, '/ledger')
+    await page.click('.trow:has-text("evidence")')
+    await page.waitForSelector('h2:has-text("Evidence, log record")')
+    await page.waitForSelector('text=this page checked its hash and its signature')
+    await page.click('.insp a:has-text("greet-ada")')
+    await page.waitForSelector('.rh >> text=greet-ada')
+    await page.goto(served.link('/runs/harbour?view=turns'))
+    await page.click('.turn >> nth=0 >> summary:has-text("userPrompt")')
+    await page.waitForSelector('text=How deep is the harbour')
+    await page.waitForSelector('text=its hash is the one that is signed >> visible=true')
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+})
+
+describe('safe mode', () => {
+  it('is said on the list of runs with cause and fix, and on every screen', async (context) => {
+    ledger.safeModeCause = { code: 'ledger.corrupt', message: 'receipt 12 is not as signed' }
+    const { page } = await opened(context, '/runs')
+    const alert = await page.waitForSelector('[role=alert]:has-text("Safe mode")')
+    await page.waitForSelector('[role=alert] >> text=To mend it')
+    expect(await alert.textContent()).toMatch(/ledger\.corrupt.*receipt 12 is not.*--cut/)
+    await press(page, 'g', 'w')
+    await page.waitForSelector('header >> text=safe mode')
+    await page.context().close()
+  })
+})
+
+describe('the state of then', () => {
+  it('is one click from a run as it was, and from a receipt', async (context) => {
+    const { page } = await opened(context, '/runs/june?at=20')
+    await page.click('.rh >> text=State as of here')
+    await page.waitForSelector('h2:has-text("State as of receipt")')
+    expect(new URL(page.url()).search).toMatch(/^\?asOf=\d+$/)
+    await page.goto(served.link('/ledger/38'))
+    await page.click('.insp >> text=State as of here')
+    await page.waitForSelector('text=State as of receipt 38')
+    await page.context().close()
+  })
+})
+
 describe('a service of an earlier version', () => {
   it('is verified without progress', async (context) => {
     ledger.saysProgress = false

@@ -60,7 +60,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   '@xstate/graph': ['src/testing/'],
   'fast-check': ['src/testing/'],
   level: ['src/ledger/stores/'],
-  '@noble/ed25519': ['src/identity/'],
+  '@noble/ed25519': ['src/identity/', `${pageFolder}pure/`],
   '@bufbuild/cel': ['src/expression/'],
   '@bufbuild/cel-spec': ['src/expression/'],
   '@bufbuild/protobuf': ['src/expression/'],

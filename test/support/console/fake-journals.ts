@@ -1,10 +1,24 @@
 import type { JournalEntry, Response } from '../../../src/block/index.js'
-import { canonicalize, digestOf, type Hash, hashJson, type Json } from '../../../src/core/index.js'
+import {
+  canonicalize,
+  digestOf,
+  type Hash,
+  hashJson,
+  type Json,
+  type JsonObject
+} from '../../../src/core/index.js'
+import { localSigner } from '../../../src/identity/index.js'
 import type { JournalLine } from '../../../src/runtime/index.js'
 
 /** When the runs of the fake ledger begin: the same in every test. */
 export const START = Date.UTC(2026, 10, 22, 15, 2, 39, 115)
-export const identity = hashJson('identity of the fake ledger')
+const signer = localSigner(Buffer.from(hashJson('seed of the fake ledger'), 'hex'))
+export const identity = signer.publicKey
+
+/** Signature of a hash by the fake ledger's key. */
+export function signed(hash: string): string {
+  return Buffer.from(signer.sign(Buffer.from(hash, 'hex'))).toString('hex')
+}
 
 export interface FakeWait {
   readonly reason: string
@@ -114,11 +128,12 @@ export class FakeJournal {
   }
 
   /** A turn of an agent, as the room of agents seals and settles it. */
-  turn(node: string, text: string, turn: Json): this {
-    const usage = { inputTokens: 812, outputTokens: 64, totalTokens: 876 }
+  turn(node: string, text: string, data: JsonObject): this {
+    const tokens = { inputTokens: 812, outputTokens: 64, totalTokens: 876 }
+    const usage = { ...tokens, costUsd: '0.0021' }
     const place = this.#place(node)
     this.#effect(place, 'agent.turn', { finalText: text, usage }, 1_400)
-    return this.#settled(place, { success: true, data: { turn, text }, metadata: {} })
+    return this.#settled(place, { success: true, data: { ...data, text }, metadata: {} })
   }
 
   begins(node: string, effect: string): this {

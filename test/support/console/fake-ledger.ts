@@ -12,19 +12,16 @@ import type {
   VerificationProgress,
   WaitLine
 } from '../../../src/runtime/index.js'
-import { identity, START } from './fake-journals.js'
+import { type Chained, chainOf, evidenceOf, type FakeEvidence } from './fake-chain.js'
+import { identity } from './fake-journals.js'
 import { type FakeRun, fakeRuns } from './fake-runs.js'
+import { agentRun, callsOfTurn } from './fake-turns.js'
 
 type Requests = ServiceRequests & QueryRequests
 type Answered = {
   readonly [Method in keyof Requests]?: (
     params: Requests[Method]['params']
   ) => Requests[Method]['result']
-}
-
-interface Chained {
-  readonly line: LogLine
-  readonly view: ReceiptView
 }
 
 /**
@@ -36,17 +33,27 @@ export class FakeLedger {
   readonly answers: Requests['message']['params'][] = []
   /** Receipt at which the verification finds damage, or none. */
   damagedAt: number | null = null
+  /** Why nothing is written to it, where it is in safe mode. */
+  safeModeCause: { readonly code: string; readonly message: string } | null = null
   /** Whether it says how far a verification is: earlier versions do not. */
   saysProgress = true
   readonly #followers = new Set<(event: FeedEvent) => void>()
+  readonly #altered = new Map<number, (receipt: ReceiptView['receipt']) => ReceiptView['receipt']>()
   #change = (wait: WaitLine['wait']) => wait
   readonly #chain: readonly Chained[]
+  readonly #evidence: readonly FakeEvidence[]
   readonly methods: Answered
 
-  constructor(runs: readonly FakeRun[] = fakeRuns()) {
+  constructor(runs: readonly FakeRun[] = [agentRun(), ...fakeRuns()]) {
     this.runs = [...runs]
     this.#chain = chainOf(this.runs)
+    this.#evidence = evidenceOf(this.runs, this.#chain.length)
     this.methods = { ...this.#ofRuns(), ...this.#ofLedger() }
+  }
+
+  /** Log lines of what failed. */
+  get evidence(): readonly LogLine[] {
+    return this.#evidence.map(({ line }) => line)
   }
 
   /** What the console's server asks: a method of the service, one result or a stream. */
@@ -111,6 +118,11 @@ export class FakeLedger {
       finished
     )
     return finished
+  }
+
+  /** Gives a receipt otherwise than it was signed. */
+  alters(index: number, alter: (receipt: ReceiptView['receipt']) => ReceiptView['receipt']): void {
+    this.#altered.set(index, alter)
   }
 
   /** So many runs more, all like the last. */
@@ -201,6 +213,7 @@ export class FakeLedger {
           status: run.view.status
         }
       },
+      calls: ({ path }) => callsOfTurn(path),
       waits: ({ limit = 50, cursor }) => pageOf(this.openWaits(), limit, cursor),
       message: (params) => {
         const wait = this.openWaits().find(({ wait: { token } }) => token === params.token)
@@ -218,9 +231,9 @@ export class FakeLedger {
     return {
       status: () => ({
         identity: identity as never,
-        mode: 'ready',
-        cause: null,
-        causes: [],
+        mode: this.safeModeCause === null ? 'ready' : 'safe',
+        cause: this.safeModeCause,
+        causes: this.safeModeCause === null ? [] : [this.safeModeCause],
         receipts: this.#chain.length,
         epoch: 2,
         location: './ledger',
@@ -236,12 +249,22 @@ export class FakeLedger {
         )
         if (found === undefined)
           throw new TallyError('receipt.not_found', { which: hash ?? String(index) })
-        return found.view
+        const { view } = found
+        const alter = this.#altered.get(view.index)
+        return alter === undefined ? view : { ...view, receipt: alter(view.receipt) }
       },
-      log: ({ before = this.#chain.length, limit = 50 }) => {
-        const start = Math.max(0, before - limit)
-        const items = this.#chain.slice(start, before).map(({ line }) => line)
-        return { items: items.reverse(), next: start === 0 ? null : String(start) }
+      log: ({ before, from = 0, limit = 50 }) => {
+        const lines = [...this.#chain, ...this.#evidence].map(({ line }) => line)
+        const end = before ?? lines.length
+        const start = Math.max(from, end - limit)
+        const items = lines.slice(start, end).reverse()
+        return { items, next: start === from ? null : String(start) }
+      },
+      proof: ({ leaf }) => {
+        const found = this.#evidence.find(({ line }) => line.leaf === leaf)
+        if (found === undefined) throw new TallyError('receipt.not_found', { which: String(leaf) })
+        const leafHash = hashJson(found.record)
+        return { leaf, record: found.record, leafHash, root: hashJson('root'), proof: [] }
       },
       verify: () => this.#report() as never,
       note: () => ({ note: `tallystick/${identity.slice(0, 8)}\n${this.#chain.length}\nroot` }),
@@ -271,7 +294,9 @@ export class FakeLedger {
         )
         return { items: items.reverse(), next: null }
       },
-      doctor: () => ({ checks }),
+      doctor: () => ({
+        checks: this.safeModeCause === null ? checks : [safeModeCheck, ...checks]
+      }),
       grants: () => ({ items: [], next: null }),
       resumable: () => ({ runs: [], quarantined: [] }),
       locate: ({ text }) => ({
@@ -319,6 +344,13 @@ const checks: Requests['doctor']['result']['checks'] = [
   { name: 'Disk', status: 'ok', message: '58 400 MiB free', fix: null }
 ]
 
+const safeModeCheck: (typeof checks)[number] = {
+  name: 'Mode',
+  status: 'failed',
+  message: 'safe mode',
+  fix: 'tally recover --cut'
+}
+
 function pageOf<Item>(all: readonly Item[], limit: number, cursor?: string): Page<Item> {
   const start = cursor === undefined ? 0 : Number(cursor)
   const end = start + limit
@@ -360,93 +392,6 @@ function actorsAt({ journal }: FakeRun, at: number): readonly ActorAt[] {
   }
   const own = { path: 'root', mark: root, value: root, step: 0, attempt: 1, ended: null }
   return [own, ...[...marks.values()].filter(({ path }) => path !== 'root')]
-}
-
-function chainOf(runs: readonly FakeRun[]): readonly Chained[] {
-  const settled = runs.flatMap((run) =>
-    run.journal.lines
-      .filter(({ receiptHash }) => receiptHash !== null)
-      .map(({ entry, receiptHash }) => ({ run, entry: entry as never, hash: receiptHash ?? '' }))
-  )
-  let previous: string | null = null
-  return settled.map(({ run, entry, hash }, index) => {
-    const {
-      at,
-      path = null,
-      step,
-      response
-    } = entry as {
-      at: number
-      path?: string
-      step?: number
-      response: { data?: Json }
-    }
-    const before = previous
-    previous = hash
-    return chained({ run, at, path, step, index, hash, before, result: response.data ?? null })
-  })
-}
-
-function chained(of: {
-  run: FakeRun
-  at: number
-  path: string | null
-  step: number | undefined
-  index: number
-  hash: string
-  before: string | null
-  result: Json
-}): Chained {
-  const { run, at, path, step, index, hash, before, result } = of
-  const id = run.view.id
-  const node = run.graph.nodes.find((one) => one.path === path)
-  const action = path === null ? 'run.completed' : (node?.does ?? run.graph.name)
-  const line: LogLine = {
-    leaf: index,
-    kind: 'receipt',
-    index,
-    hash: hash as never,
-    commitSeq: index,
-    at,
-    runId: id,
-    path,
-    action,
-    by: `block:${action}@1.0.0`
-  }
-  const payload = { run: id, step: step ?? 0 }
-  const writeSet =
-    index % 3 === 0
-      ? [{ key: `payment/INV-${2600 + (index % 40)}`, after: { index, paid: true } }]
-      : []
-  const receipt = {
-    capabilitiesDeclared: ['bank.transfer'],
-    capabilitiesUsed: ['bank.transfer'],
-    dappId: line.by,
-    identity,
-    inputHash: hashJson(payload),
-    inputPayload: { run: { runId: id, path: path ?? 'root', step: step ?? 0, attempt: 1 } },
-    intent: action,
-    nextStateRoot: hashJson(['state', index]),
-    previousReceiptHash: before,
-    previousStateRoot: hashJson(['state', index - 1]),
-    publicKey: hashJson('public key'),
-    receiptHash: hash,
-    resultHash: hashJson(result),
-    signature: `${hashJson(['signature', index])}${hashJson(index)}`,
-    timestamp: Math.floor((at - (START % 1_000)) / 1_000),
-    version: 3
-  }
-  const view: ReceiptView = {
-    index,
-    commitSeq: index,
-    receipt: receipt as never,
-    writeSet,
-    payload,
-    result,
-    withheld: [],
-    notChecked: []
-  }
-  return { line, view }
 }
 
 async function* streamed(events: Iterable<unknown>): AsyncGenerator<Json> {

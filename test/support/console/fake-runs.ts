@@ -9,6 +9,8 @@ export interface FakeRun {
   readonly graph: DocumentGraph
   readonly journal: FakeJournal
   readonly waits: readonly WaitLine['wait'][]
+  /** Inputs of its steps by path, where what is drawn depends on them. */
+  readonly payloads?: Readonly<Record<string, Json>>
 }
 
 const node = (id: string, does: string, confirm = false) => ({

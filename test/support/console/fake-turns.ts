@@ -1,12 +1,20 @@
-import { hashJson } from '../../../src/core/index.js'
+import { hashJson, type Json, sha256Hex } from '../../../src/core/index.js'
+import type { Calls } from '../../../src/runtime/index.js'
 import { START } from './fake-journals.js'
 import { type FakeRun, madeRun } from './fake-runs.js'
 
-const segment = (scope: string, label: string, sourcePath: string) => ({
+/** Blank lines stand in segments and between them. */
+const texts = {
+  rules: 'Say what you have measured.\n\nSay what you have not.',
+  input: 'How deep is the harbour at low water?\n\nMind the tide.'
+}
+const agentText = (agentId: string) => `You are the ${agentId} of the harbour.`
+
+const segment = (scope: string, label: string, sourcePath: string | null, text: string) => ({
   scope,
   label,
   sourcePath,
-  hash: hashJson([scope, label])
+  hash: sha256Hex(text)
 })
 
 /** A run of agents, with what the page shows of their turns. */
@@ -18,7 +26,7 @@ export function agentRun(): FakeRun {
     sideEffects: null,
     confirm: false
   })
-  return madeRun({
+  const run = madeRun({
     id: 'harbour',
     graph: {
       kind: 'flow',
@@ -28,22 +36,42 @@ export function agentRun(): FakeRun {
     },
     startedAt: START - 60_000,
     write: (journal) => {
-      journal.turn('plan', 'Two things are to be done: measure, then write.', turnOf('planner'))
-      journal.turn('write', 'The harbour is 4.2 m deep at low water.', turnOf('writer'))
+      journal.turn('plan', 'Two things are to be done: measure, then write.', turnOf('planner', 1))
+      journal.turn('write', 'The harbour is 4.2 m deep at low water.', turnOf('writer', 2))
       return { status: 'done', response: { success: true, data: { depth: 4.2 }, metadata: {} } }
     }
   })
+  return { ...run, payloads: { 'root/plan': payload, 'root/write': payload } }
+}
+
+/** Input of a turn's step, as far as the page draws it. */
+const payload: Json = {
+  agent: { budgets: { maxTokens: 20_000, maxCostUsd: '0.5' } },
+  node: { turnMode: 'plan', expectedOutput: { schemaRef: 'plan', schema: {} } }
 }
 
 /** What a model was asked, and from where each part of it came. */
-const turnOf = (agentId: string) => ({
-  agentId,
-  model: 'model-1',
-  prompt: [
-    segment('instruction', 'house rules', 'rules.md'),
-    segment('agent', agentId, `agents/${agentId}.md`),
-    segment('input', 'input', '')
-  ],
-  tools: ['depth.measure'],
-  warnings: ['the answer was cut at its bound']
+const turnOf = (agentId: string, turns: number) => ({
+  turn: {
+    agentId,
+    model: 'model-1',
+    prompt: [
+      segment('instruction', 'house rules', 'rules.md', texts.rules),
+      segment('agent', agentId, `agents/${agentId}.md`, agentText(agentId)),
+      segment('input', 'userPrompt', null, texts.input)
+    ],
+    tools: [{ tool: 'depth.measure', outcome: 'done' }],
+    warnings: ['the answer was cut at its bound']
+  },
+  walk: { spent: { [agentId]: { totalTokens: 876 * turns, costUsd: `${0.0021 * turns}` } } }
 })
+
+/** The requests of a turn, as executing it again makes them. */
+export function callsOfTurn(path: string): Calls {
+  const agentId = path.endsWith('plan') ? 'planner' : 'writer'
+  const systemPrompt = [texts.rules, agentText(agentId)].join('\n\n')
+  const request = { systemPrompt, turn: { prompt: texts.input } }
+  const call = { seq: 1, effect: 'agent.turn', request, requestHash: hashJson(request) }
+  const calls = [{ ...call, response: {}, ok: true }]
+  return { calls, input: payload, output: null, notChecked: [] }
+}

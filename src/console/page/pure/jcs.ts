@@ -20,8 +20,12 @@ function canonicalString(text: string): string {
 }
 
 /** SHA-256 of the canonical text, in lower-case hex. */
-export async function hashOf(value: unknown): Promise<string> {
-  const bytes = new TextEncoder().encode(canonicalText(value))
-  const hash = await crypto.subtle.digest('SHA-256', bytes)
+export function hashOf(value: unknown): Promise<string> {
+  return textHash(canonicalText(value))
+}
+
+/** SHA-256 of a text in UTF-8, in lower-case hex. */
+export async function textHash(text: string): Promise<string> {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,15 +1,16 @@
 import type { LogLine } from '../../../runtime/index.js'
 import { ask } from '../client/api.js'
 import { changes, status } from '../client/live.js'
-import { go } from '../client/navigation.js'
+import { address, go } from '../client/navigation.js'
 import { usePages, useQuery } from '../client/query.js'
 import { Problem } from '../parts/basics.js'
 import { moveRow, useKeys } from '../parts/keys.js'
 import { Rows } from '../parts/rows.js'
 import { Stick } from '../parts/stick.js'
-import { linkTo } from '../pure/addresses.js'
+import { addressText, linkTo } from '../pure/addresses.js'
 import { shownId, shownLine, shownPath } from '../pure/shown-text.js'
 import { clockText, dayText } from '../pure/time-text.js'
+import { EvidencePanel } from './evidence-panel.js'
 import { NotePanel } from './note-panel.js'
 import { ReceiptPanel } from './receipt-panel.js'
 import { verification, verify } from './verification.js'
@@ -29,17 +30,20 @@ export function Ledger({ which }: { readonly which: string | undefined }) {
     return { items, next: next === null || last === undefined ? null : String(last.leaf) }
   })
   const asked = which === undefined ? null : placeAsked(which)
+  const leaf = asked === null ? leafAsked() : null
   const { value: receipt, problem } = useQuery('receipt', asked)
   const receipts = now?.receipts ?? status.value?.receipts ?? 0
   const chosen = asked?.index ?? receipt?.index
   useLedgerKeys(receipts, chosen)
   const detail =
-    problem !== null ? (
+    leaf !== null ? (
+      <EvidencePanel key={leaf} leaf={leaf} />
+    ) : problem !== null ? (
       <Problem of={problem} />
     ) : receipt === null ? null : (
       <ReceiptPanel view={receipt} />
     )
-  if (isNarrow.value && which !== undefined) {
+  if (isNarrow.value && (which !== undefined || leaf !== null)) {
     return (
       <div class="insp alone">
         <div class="bar">
@@ -63,13 +67,14 @@ export function Ledger({ which }: { readonly which: string | undefined }) {
           label="Receipts and evidence, newest first"
           count={lines.length}
           rowHeight={isNarrow.value ? 48 : 34}
-          chosen={lines.findIndex(({ index }) => index !== null && index === chosen)}
+          chosen={lines.findIndex((line) => line.leaf === leaf || isChosen(line, chosen))}
           more={list.more}
           head={<Head />}
           row={(place) => {
             const line = lines[place]
             if (line === undefined) return null
-            return <Line key={line.leaf} line={line} isChosen={isChosen(line, chosen)} />
+            const isShown = line.leaf === leaf || isChosen(line, chosen)
+            return <Line key={line.leaf} line={line} isChosen={isShown} />
           }}
         />
       </div>
@@ -99,6 +104,15 @@ function useLedgerKeys(receipts: number, chosen: number | undefined): void {
 
 const isChosen = ({ index }: LogLine, chosen: number | undefined) =>
   index !== null && index === chosen
+
+/** The log record that the address names: evidence has no place in the chain. */
+function leafAsked(): number | null {
+  const text = address.value.query['leaf'] ?? ''
+  return /^\d{1,15}$/.test(text) ? Number(text) : null
+}
+
+const leafLink = (leaf: number) =>
+  addressText({ screen: 'ledger', id: undefined, query: { leaf: String(leaf) } })
 
 function placeAsked(which: string): { readonly index?: number; readonly hash?: string } {
   return /^\d{1,15}$/.test(which) ? { index: Number(which) } : { hash: which }
@@ -197,12 +211,10 @@ function Line({ line, isChosen }: { readonly line: LogLine; readonly isChosen: b
       </span>
     </>
   )
-  // Evidence is in the log and not in the chain: it has no view of its own.
-  if (index === null) return <div class={`trow${look}`}>{cells}</div>
   return (
     <a
       class={`trow${look}`}
-      href={linkTo('ledger', index)}
+      href={index === null ? leafLink(line.leaf) : linkTo('ledger', index)}
       aria-current={isChosen ? 'true' : undefined}
       data-row="follow"
       data-replace=""

@@ -7,9 +7,12 @@ import { Check, Facts, Hash, NotChecked, Pill, Section, say } from '../parts/bas
 import { Icon } from '../parts/icon.js'
 import { JsonView } from '../parts/json-view.js'
 import { linkTo } from '../pure/addresses.js'
+import { checkReceipt } from '../pure/receipt-check.js'
 import { shownId, shownLine, shownPath, shownValue } from '../pure/shown-text.js'
 import { dayText } from '../pure/time-text.js'
 import { isObject } from '../pure/widgets.js'
+import { LinkCheck, SignatureCheck } from './record-checks.js'
+import { StateLink } from './state-link.js'
 import { ResultHash } from './step-panel.js'
 import { verification } from './verification.js'
 import { Damage } from './verification-verdict.js'
@@ -51,11 +54,10 @@ export function ReceiptPanel({ view }: { readonly view: ReceiptView }) {
       <Section title="Result">
         <JsonView value={result} label="Result" />
       </Section>
-      {writeSet.length === 0 ? null : (
-        <Section title={`Changes of state (${writeSet.length})`}>
-          <WriteSetView changes={writeSet} />
-        </Section>
-      )}
+      <Section title={`Changes of state (${writeSet.length})`}>
+        <WriteSetView changes={writeSet} />
+        <StateLink index={index} />
+      </Section>
       <Section title="Proof" isOpen={false}>
         <p class="mut">Its inclusion in the log up to the last note, for any verifier.</p>
         <button type="button" class="btn" onClick={() => saveProof(index)}>
@@ -93,14 +95,19 @@ function Checks({ view, isAltered }: { readonly view: ReceiptView; readonly isAl
       ) : isAltered ? (
         <Check verdict="broken">it is not what was signed</Check>
       ) : (
-        <Check verdict="unknown">its signature was not checked by this page yet: press v</Check>
+        <Check verdict="unknown">
+          the chain before it was not verified yet: press <kbd>v</kbd>
+        </Check>
       )}
+      <SignatureCheck
+        hash={receipt.receiptHash}
+        identity={receipt.identity}
+        check={() => checkReceipt(receipt)}
+      />
+      <LinkCheck index={index} receipt={receipt} />
       {problem === undefined ? <ResultHash receipt={view} /> : null}
       {problem === undefined ? null : <Check verdict="broken">{shownLine(problem)}</Check>}
       <NotChecked texts={notChecked} />
-      {receipt.previousReceiptHash === null ? (
-        <Check verdict="unknown">it is the first of the chain</Check>
-      ) : null}
     </>
   )
 }

@@ -13,6 +13,7 @@ import { clockText, tookText } from '../pure/time-text.js'
 import { ChartPanel } from './run-chart.js'
 import { RunPanel } from './run-panel.js'
 import { chooseStep, type RunShown, standAt } from './run-shown.js'
+import { StateButton } from './state-link.js'
 import { StepPanel } from './step-panel.js'
 import { Timeline } from './timeline.js'
 import { Turns } from './turns.js'
@@ -129,6 +130,7 @@ function Head({ shown }: { readonly shown: RunShown }) {
           Turns
         </button>
       ) : null}
+      {isNow ? null : <StateButton shown={shown} />}
       {isNow ? null : (
         <button type="button" class="btn" onClick={() => standAt(shown, journal.length)}>
           Back to now

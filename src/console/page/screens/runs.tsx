@@ -11,6 +11,7 @@ import { linkTo } from '../pure/addresses.js'
 import { filterIn, statuses } from '../pure/live-lists.js'
 import { shownId, shownLine, shownPath } from '../pure/shown-text.js'
 import { clockText, dayText, tookText } from '../pure/time-text.js'
+import { SafeMode } from './safe-mode.js'
 import { isNarrow } from './width.js'
 
 const PAGE_ROWS = 200
@@ -34,6 +35,7 @@ export function Runs() {
   const isEmpty = list.value !== null && runs.length === 0
   return (
     <div class="col">
+      <SafeMode />
       <Filters />
       {list.problem === null ? null : <Problem of={list.problem} />}
       <Rows

@@ -7,6 +7,7 @@ import { Icon } from '../parts/icon.js'
 import { overlay } from '../parts/keys.js'
 import { linkTo, type ScreenName } from '../pure/addresses.js'
 import { counts } from './counts.js'
+import { SafeModeSign } from './safe-mode.js'
 
 const labels: Readonly<Record<ScreenName, string>> = {
   runs: 'Runs',
@@ -30,6 +31,7 @@ export function Shell(props: {
       <header class="top">
         <h1 class="crumb tr">{props.crumb}</h1>
         <div class="grow" />
+        <SafeModeSign />
         <Beat />
         <button
           type="button"

@@ -14,6 +14,7 @@ import type { RunStep } from '../pure/run-steps.js'
 import { shownLine, shownPath, shownValue } from '../pure/shown-text.js'
 import { preciseText, tookText } from '../pure/time-text.js'
 import type { RunShown } from './run-shown.js'
+import { StateLink } from './state-link.js'
 import { WriteSetView } from './write-set.js'
 
 interface StepProps {
@@ -67,9 +68,10 @@ export function StepPanel({ shown, step }: StepProps) {
       )}
       <Effects shown={shown} step={step} />
       <Waits shown={shown} step={step} />
-      {receipt === null || receipt.writeSet.length === 0 ? null : (
+      {receipt === null ? null : (
         <Section title={`Changes of state (${receipt.writeSet.length})`}>
           <WriteSetView changes={receipt.writeSet} />
+          <StateLink index={receipt.index} />
         </Section>
       )}
       <Again shown={shown} step={step} />
