@@ -58,6 +58,8 @@ export interface RecordedCalls {
   /** What its code was given; null where the run cannot be done again here. */
   readonly input: Json
   readonly notChecked: readonly string[]
+  /** Of the state, what the attempt asked for and the recording does not have. */
+  readonly unknown: { readonly keys: readonly string[]; readonly prefixes: readonly string[] }
 }
 
 /**
@@ -75,7 +77,9 @@ export async function callsInRecording(
   })
   const before = end === -1 ? recorded.entries : recorded.entries.slice(0, end)
   const again = new Again({ ...recorded, entries: before }, code, () => false)
-  return again.calls(place, end === -1 ? undefined : recorded.entries[end])
+  const calls = await again.calls(place, end === -1 ? undefined : recorded.entries[end])
+  const { unknownKeys, unknownPrefixes } = again.state
+  return { ...calls, unknown: { keys: [...unknownKeys], prefixes: [...unknownPrefixes] } }
 }
 
 const EXECUTIONS = 2
@@ -98,7 +102,10 @@ class Again {
   }
 
   /** What an attempt asks for that has not settled yet; `end` is the entry in which it did. */
-  async calls(place: AttemptKey, end: RecordedEntry | undefined): Promise<RecordedCalls> {
+  async calls(
+    place: AttemptKey,
+    end: RecordedEntry | undefined
+  ): Promise<Omit<RecordedCalls, 'unknown'>> {
     const difference = await this.#folded()
     this.#elsewhere(end?.elsewhere)
     const { run } = this.#recorded
@@ -232,7 +239,7 @@ class Again {
     const isOtherCode = found?.field === 'definitionHash'
     if (isOtherCode) this.#leave(`its definition is not here: ${found.found}`)
     // What the recording lacks may be why something comes out otherwise.
-    const difference = isOtherCode || this.state.unknown.size > 0 ? undefined : found
+    const difference = isOtherCode || this.state.unknown.length > 0 ? undefined : found
     const isComplete = this.#isWhole && auditor.isComplete(this.#receipts)
     const outcome = difference !== undefined ? 'otherwise' : isComplete ? 'same' : 'not_checked'
     return {

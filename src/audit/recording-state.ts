@@ -24,11 +24,17 @@ export class RecordingState implements StateView {
   readonly #read = new Set<string>()
   readonly #listed = new Set<string>()
   /** Keys and prefixes that were asked for and that the recording does not have. */
-  readonly unknown = new Set<string>()
+  readonly unknownKeys = new Set<string>()
+  readonly unknownPrefixes = new Set<string>()
 
   constructor({ state, lists }: Pick<RunRecording, 'state' | 'lists'>) {
     this.#lists = lists
     this.change(state.map(textChange))
+  }
+
+  /** Both of them, in words. */
+  get unknown(): readonly string[] {
+    return [...this.unknownKeys, ...[...this.unknownPrefixes].map((prefix) => `${prefix}*`)]
   }
 
   change(changes: readonly TextChange[]): void {
@@ -37,13 +43,13 @@ export class RecordingState implements StateView {
 
   read(key: string): string | undefined {
     this.#read.add(key)
-    if (!this.#texts.has(key) && !this.#hasList(key)) this.unknown.add(key)
+    if (!this.#texts.has(key) && !this.#hasList(key)) this.unknownKeys.add(key)
     return this.#texts.get(key) ?? undefined
   }
 
   list(prefix: string): readonly string[] {
     this.#listed.add(prefix)
-    if (!this.#hasList(prefix)) this.unknown.add(`${prefix}*`)
+    if (!this.#hasList(prefix)) this.unknownPrefixes.add(prefix)
     return [...this.#texts]
       .filter(([key, text]) => text !== null && key.startsWith(prefix))
       .map(([key]) => key)

@@ -183,6 +183,13 @@ export const FOUND_SIMILAR_MAX = 10
 export const PICTURE_ENTRIES_MAX = 65_536
 export const PICTURE_ENTRIES_BETWEEN = 256
 
+/**
+ * How often an attempt whose requests are shown is executed anew with more of the state, and
+ * commits behind it in which the next receipt is sought.
+ */
+export const CALLS_ROUNDS_MAX = 32
+export const CALLS_COMMITS_MAX = 4_096
+
 /** Choices of registered versions that are tried for a run whose journal names none (B10). */
 export const PINS_TRIED_MAX = 256
 

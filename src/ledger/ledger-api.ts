@@ -98,6 +98,8 @@ export interface JournalEntry {
   readonly receiptHash?: Hash
   /** Stored evidence that this entry left in the log. */
   readonly evidence?: string
+  /** Commit record that holds it. */
+  readonly commitSeq: number
 }
 
 /** What a commit has brought. */

@@ -241,7 +241,8 @@ export class Reader {
         value,
         ...(isLast && mac !== undefined ? { mac } : {}),
         ...(isLast && receipt !== undefined ? { receiptHash: receiptHashIn(receipt.text) } : {}),
-        ...(isLast && evidence !== undefined ? { evidence } : {})
+        ...(isLast && evidence !== undefined ? { evidence } : {}),
+        commitSeq: seq
       }
     }
   }

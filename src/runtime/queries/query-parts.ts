@@ -1,4 +1,4 @@
-import type { RunRecording, VerificationReport } from '../../audit/index.js'
+import type { VerificationReport } from '../../audit/index.js'
 import type { GivenNote, Ledger } from '../../ledger/index.js'
 import type { Registry } from '../code/registry.js'
 import type { OpeningCause } from '../opening/opening-remedies.js'
@@ -17,8 +17,6 @@ export interface QueryParts {
   warnings?(): readonly string[] | Promise<readonly string[]>
   /** Causes of safe mode that opening found. */
   causes?(): readonly OpeningCause[]
-  /** A run with all that doing it again needs beside its code; absent as `running` is. */
-  recording?(run: string): Promise<RunRecording>
   verify(options: {
     readonly notes: readonly GivenNote[]
     readonly replay: boolean

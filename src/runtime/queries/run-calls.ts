@@ -12,7 +12,7 @@ import type { Call, Calls } from './query-types.js'
  * hash is that of the journal (Q3). Throws `run.not_found`, and the codes of what is not as signed.
  */
 export async function callsOf(
-  parts: Pick<QueryParts, 'ledger' | 'running' | 'recording'>,
+  parts: Pick<QueryParts, 'ledger' | 'running'>,
   id: RunId,
   place: AttemptKey
 ): Promise<Calls> {
@@ -74,13 +74,13 @@ type Requests = {
 }
 
 async function requestsOf(
-  { running, recording }: Pick<QueryParts, 'running' | 'recording'>,
-  id: RunId,
+  { ledger, running }: Pick<QueryParts, 'ledger' | 'running'>,
+  runId: RunId,
   place: AttemptKey
 ): Promise<Requests> {
-  if (running === undefined || recording === undefined) {
+  if (running === undefined) {
     return { calls: new Map(), input: null, notChecked: ['requests: no code is here'] }
   }
-  const { callsInRecording } = await import('../../audit/index.js')
-  return callsInRecording(await recording(id), running.registry, place)
+  const { callsAgain } = await import('./attempt-recording.js')
+  return callsAgain(ledger, running.registry, { runId, place })
 }

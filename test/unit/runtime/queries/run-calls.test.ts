@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
-import { type Json, ManualClock } from '../../../../src/core/index.js'
+import { type Json, type JsonObject, ManualClock } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import { openOn } from '../../../support/lives.js'
 import { expectVerifyFailure } from '../../../support/verified-close.js'
@@ -41,6 +41,24 @@ const ask = defineBlock({
   }
 })
 
+const quiet = defineBlock({
+  name: 'quiet',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: (ctx) => ctx.effect('look', { request: { of: 'lamp' }, perform: () => 'seen' })
+})
+const peek = defineBlock({
+  name: 'peek',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: async (ctx, input) => {
+    const request = { seen: ctx.state.get<Json>('seen') ?? null }
+    await ctx.effect('look', { request, perform: () => 'seen' })
+    ctx.state.set('seen', typeof input === 'number' ? input : 0)
+    return 3
+  }
+})
+
 const documentOf = (block: string, recovery: Json = {}): Json => ({
   schema: 'tally-composite/1',
   name: `runs-${block}`,
@@ -50,7 +68,7 @@ const documentOf = (block: string, recovery: Json = {}): Json => ({
   transitions: { first: 'second' }
 })
 
-function opened(store: Store = openMemoryStore(), blocks = [order, ask]) {
+function opened(store: Store = openMemoryStore(), blocks = [order, ask, quiet, peek]) {
   return openOn(store, { blocks, clock: new ManualClock(1_700_000_000_000) })
 }
 
@@ -124,6 +142,41 @@ describe('the calls of an attempt', () => {
     expect(calls.find(({ effect }) => effect === 'pay')).toMatchObject({ request: { amount: 7 } })
   })
 
+  it('are those of a step on what the composite around it has written, and nothing yet', async () => {
+    await using tally = await opened()
+    const look = documentOf('peek') as JsonObject
+    await tally.start({ ...look, atomic: true }, { id: 'whole', inputs: 3 }).result
+    await tally.start(documentOf('peek'), { id: 'later', inputs: 50 }).result
+    const { calls } = tally.queries
+    const requests = []
+    for (const [path, step] of [
+      ['root/first', 1],
+      ['root/second', 2]
+    ] as const) {
+      const { calls: found, notChecked } = await calls({ id: 'whole', path, step })
+      expect(notChecked).toEqual([])
+      requests.push(found[0]?.request)
+    }
+    expect(requests).toEqual([{ seen: null }, { seen: 3 }])
+  })
+
+  it('Q1: are read from the journal of their run, however many others there are', async () => {
+    const counts: number[] = []
+    for (const others of [3, 60]) {
+      const reads = { count: 0 }
+      await using tally = await opened(counted(openMemoryStore(), reads))
+      await tally.start(documentOf('quiet'), { id: 'one', inputs: 'lamp' }).result
+      for (let place = 0; place < others; place += 1) {
+        await tally.start(documentOf('quiet'), { id: `other-${place}`, inputs: place }).result
+      }
+      reads.count = 0
+      const { calls } = await tally.queries.calls({ id: 'one', path: 'root/second', step: 2 })
+      expect(calls).toMatchObject([{ request: { of: 'lamp' }, response: 'seen' }])
+      counts.push(reads.count)
+    }
+    expect(counts[1]).toBe(counts[0])
+  })
+
   it('have no requests where the code is not here or asks for something else, and say so', async () => {
     expectVerifyFailure('sealed.1.requestHash')
     const store = openMemoryStore()
@@ -161,5 +214,22 @@ function bound(store: Store): Store {
     commit: (items) => store.commit(items),
     compact: () => store.compact(),
     close: () => store.close()
+  }
+}
+
+/** A store that counts what is read from it. */
+function counted(store: Store, reads: { count: number }): Store {
+  return {
+    ...bound(store),
+    get: (key) => {
+      reads.count += 1
+      return store.get(key)
+    },
+    entries: async function* (range) {
+      for await (const entry of store.entries(range)) {
+        reads.count += 1
+        yield entry
+      }
+    }
   }
 }
