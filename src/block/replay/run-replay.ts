@@ -38,6 +38,8 @@ import type {
 import { ReplayState } from './replay-state.js'
 import { unitAgain } from './unit-work.js'
 
+const NOT_HASHED = '' as Hash
+
 export interface RunReplayOptions {
   readonly runId: RunId
   readonly identity: IdentityId
@@ -48,6 +50,8 @@ export interface RunReplayOptions {
   readonly block: (name: string) => Block | undefined
   /** Sees what its charts get, and what becomes of them. */
   readonly observer?: FoldObserver
+  /** Only its charts are wanted: nothing is compared or done again, so no hashes are kept. */
+  readonly isPicture?: boolean
 }
 
 /**
@@ -207,9 +211,12 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
   ): Finding | undefined {
     const state = this.#state
     state.item = item
-    state.take(entry, chainJournal(state.journalHash, text), receiptHash)
-    state.sent.take(entry, receiptHash !== undefined)
-    state.signedResult = signedResultOf(entry)
+    if (this.#options.isPicture === true) state.take(entry, NOT_HASHED, undefined)
+    else {
+      state.take(entry, chainJournal(state.journalHash, text), receiptHash)
+      state.sent.take(entry, receiptHash !== undefined)
+      state.signedResult = signedResultOf(entry)
+    }
     apply(state, entry, this)
     this.#takeAsks()
     return this.#finding
@@ -244,7 +251,7 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
       ask,
       block,
       unitId: unitIdOf(state.runId, ask.path, ask.step),
-      payloadText: state.texts.of(ask.request.payload),
+      payloadText: this.#options.isPicture === true ? '' : state.texts.of(ask.request.payload),
       at,
       asked: state.moment,
       past: new Past(ask, { earlier, keepsAll: true }),

@@ -1,5 +1,12 @@
-import type { RunStarted } from '../../block/index.js'
-import { nextTurn, type RunId, referenceTo, TallyError, versionedName } from '../../core/index.js'
+import type { Block, RunStarted } from '../../block/index.js'
+import {
+  limits,
+  nextTurn,
+  type RunId,
+  referenceTo,
+  TallyError,
+  versionedName
+} from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
 import { recordedRun } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
@@ -24,14 +31,14 @@ export interface ChartParts {
  *
  * - Q1 One picture is kept, of `PICTURE_ENTRIES_MAX` entries at most; asking for an entry before
  *   those folds the journal anew.
- * - Q3 The journal is compared with what authenticates it before it is folded; one that moves in
- *   this process was, by its pump.
+ * - Q3 The journal is compared with what authenticates it before it is folded, once for as many
+ *   entries as it has; one that moves in this process was, by its pump.
  */
 export class RunCharts {
   readonly #parts: ChartParts
   #last: { readonly id: RunId; readonly picture: RunPicture } | undefined
-  /** Entries of the run asked for last that were compared with what is signed. */
-  #compared = 0
+  /** Runs whose entries, so many, were compared with what is signed, the last asked for last. */
+  readonly #compared = new Map<RunId, number>()
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(parts: ChartParts) {
@@ -59,10 +66,7 @@ export class RunCharts {
 
   async #chartAt(id: RunId, entry: number | undefined): Promise<ChartAt> {
     const record = this.#record(id)
-    if (this.#last?.id !== id || this.#compared !== record.entries) {
-      await this.#compare(record)
-      this.#compared = record.entries
-    }
+    await this.#compare(record)
     const wanted = Math.min(entry ?? record.entries, record.entries - 1)
     const picture = await this.#pictureOf(record, wanted)
     let count = 0
@@ -104,7 +108,12 @@ export class RunCharts {
     const library = compiled.kind === 'leaf' ? compiled.library : compiled.plan
     const { identity } = ledger
     // What only an attempt would run is not needed: none runs here.
-    const found = (name: string) => block(name) ?? neverRun(name)
+    const known = new Map<string, Block>()
+    const found = (name: string) => {
+      const one = known.get(name) ?? block(name) ?? neverRun(name)
+      known.set(name, one)
+      return one
+    }
     return new RunPicture({ runId, identity, root, compiled, library, block: found })
   }
 
@@ -115,9 +124,14 @@ export class RunCharts {
   }
 
   async #compare(record: RunRecord): Promise<void> {
-    if (this.#parts.isLive(record.runId)) return
+    const { runId, entries } = record
     const { ledger } = this.#parts
+    if (this.#parts.isLive(runId) || this.#compared.get(runId) === entries) return
     await checkView(ledger, record, await ledger.unit(endingUnit(record)))
+    this.#compared.delete(runId)
+    this.#compared.set(runId, entries)
+    const [oldest = runId] = this.#compared.keys()
+    if (this.#compared.size > limits.CACHE_ENTRIES_MAX) this.#compared.delete(oldest)
   }
 
   /** Where names led when the run began, as far as that is registered here. */

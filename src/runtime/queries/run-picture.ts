@@ -39,7 +39,7 @@ interface Moment {
  * - Q1 A moment that was taken costs 256 small changes at most, however long the run is.
  */
 export class RunPicture implements FoldObserver {
-  readonly #options: Omit<RunReplayOptions, 'observer'>
+  readonly #options: Omit<RunReplayOptions, 'observer' | 'isPicture'>
   #replay: RunReplay | undefined
   /** The first entry whose moment is kept. */
   first = 0
@@ -50,7 +50,7 @@ export class RunPicture implements FoldObserver {
   #changed = new Set<string>()
   #status: RunStatus = 'running'
 
-  constructor(options: Omit<RunReplayOptions, 'observer'>) {
+  constructor(options: Omit<RunReplayOptions, 'observer' | 'isPicture'>) {
     this.#options = options
   }
 
@@ -62,7 +62,7 @@ export class RunPicture implements FoldObserver {
   /** Takes the next entry of the journal. */
   take({ entry, text, receiptHash }: PictureEntry): void {
     // Its root is made, and shown, at the first entry.
-    this.#replay ??= new RunReplay({ ...this.#options, observer: this })
+    this.#replay ??= new RunReplay({ ...this.#options, observer: this, isPicture: true })
     this.#replay.take(entry, text, { receiptHash, item: entry.n })
     if ('status' in entry) this.#status = entry.status
     if (entry.k === 'run.finished') this.#ended(ROOT_PATH, entry.status === 'done')
