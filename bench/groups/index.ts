@@ -3,6 +3,7 @@ import { agents } from './agents.js'
 import { alone } from './alone.js'
 import { atomic } from './atomic.js'
 import { chain } from './chain.js'
+import { consoleGroup } from './console.js'
 import { effects } from './effects.js'
 import { flows } from './flows.js'
 import { growth } from './growth.js'
@@ -39,6 +40,7 @@ export const groups: readonly Group[] = [
   workflows,
   workflowWaits,
   chain,
+  consoleGroup,
   install,
   machine,
   simulation

@@ -1,3 +1,4 @@
+import type { ModelCall } from './gen-ai.js'
 import type { Adds, Meter, Records } from './port.js'
 
 const MS_A_SECOND = 1_000
@@ -11,8 +12,9 @@ export class Instruments {
   readonly #commits: Records
   readonly #receipts: Adds
   readonly #retries: Adds
+  readonly #modelCalls: { readonly tokens: Records; readonly duration: Records } | undefined
 
-  constructor(meter: Meter) {
+  constructor(meter: Meter, isGenAi: boolean) {
     const seconds = { unit: 's' }
     this.#active = meter.createUpDownCounter('tally.run.active', { unit: '{run}' })
     this.#waits = meter.createUpDownCounter('tally.wait.open', { unit: '{wait}' })
@@ -21,6 +23,12 @@ export class Instruments {
     this.#commits = meter.createHistogram('tally.commit.duration', seconds)
     this.#receipts = meter.createCounter('tally.receipts', { unit: '{receipt}' })
     this.#retries = meter.createCounter('tally.retries', { unit: '{retry}' })
+    this.#modelCalls = isGenAi
+      ? {
+          tokens: meter.createHistogram('gen_ai.client.token.usage', { unit: '{token}' }),
+          duration: meter.createHistogram('gen_ai.client.operation.duration', seconds)
+        }
+      : undefined
   }
 
   runs(change: 1 | -1): void {
@@ -38,6 +46,18 @@ export class Instruments {
   effect(effect: string, durationMs: number, error: string | undefined): void {
     const attributes = failedAs({ 'tally.effect': effect }, error)
     this.#effects.record(durationMs / MS_A_SECOND, attributes)
+  }
+
+  modelCall({ model, usage }: ModelCall, durationMs: number, error: string | undefined): void {
+    const operation = {
+      'gen_ai.operation.name': 'chat',
+      ...(model === undefined ? {} : { 'gen_ai.response.model': model })
+    }
+    const { tokens, duration } = this.#modelCalls ?? {}
+    duration?.record(durationMs / MS_A_SECOND, failedAs(operation, error))
+    if (usage === undefined) return
+    tokens?.record(usage.input, { ...operation, 'gen_ai.token.type': 'input' })
+    tokens?.record(usage.output, { ...operation, 'gen_ai.token.type': 'output' })
   }
 
   commit(durationMs: number, units: number): void {

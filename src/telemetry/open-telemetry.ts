@@ -10,6 +10,11 @@ export interface OpenTelemetryOptions {
   readonly tracerProvider?: Tracers
   /** Default: the one that is registered with `@opentelemetry/api`. */
   readonly meterProvider?: Meters
+  /**
+   * Names agents' turns, model calls and tool calls by OpenTelemetry's conventions for generative
+   * AI, which are in development: names may change with a version. Default false.
+   */
+  readonly genAi?: boolean
 }
 
 const NAME = 'tallystick'
@@ -28,7 +33,9 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
       const { tracerProvider = api.trace, meterProvider = api.metrics } = options
       const tracer = tracerProvider.getTracer(NAME, version)
       const meter = meterProvider.getMeter(NAME, version)
-      return new RunsTelemetry(new SpanWriter(api, tracer), new Instruments(meter))
+      const isGenAi = options.genAi === true
+      const instruments = new Instruments(meter, isGenAi)
+      return new RunsTelemetry(new SpanWriter(api, tracer), instruments, { isGenAi })
     }
   }
 }

@@ -10,6 +10,7 @@ import type {
 } from '../block/index.js'
 import type { Hash, RunTrace } from '../core/index.js'
 import { type Attributes, type FinishedSpan, noEvents, type SpanLink } from './finished-span.js'
+import { type AgentSaid, agentIn, genAiCall, genAiRun, genAiStep, modelCallOf } from './gen-ai.js'
 import type { Instruments } from './instruments.js'
 import { actionIn, labelOf, reasonIn } from './labels.js'
 import type { OpenStep, SentCall } from './open-step.js'
@@ -19,6 +20,8 @@ import { type RunIds, runIds, spanId, traceparentOf } from './span-ids.js'
 /** Where the spans of a run go. */
 export interface RunOutlet {
   readonly instruments: Instruments
+  /** Agents' turns are named by the conventions for generative AI, too. */
+  readonly isGenAi: boolean
   /** Names the run and asks the sampler; once for each process. */
   begin(run: string, ids: RunIds, span: { readonly name: string; readonly from: number }): boolean
   /** Takes a span; it leaves once `position` is durable, undefined: with what comes next. */
@@ -56,6 +59,9 @@ export class RunSpans implements RunObserver {
   readonly #waits: OpenedWaits
   /** Receipts of steps that have not reported. */
   readonly #receipts = new Map<string, Hash>()
+  /** Of steps that have not reported, which agent had them. */
+  readonly #agents = new Map<string, AgentSaid>()
+  #hadAgents = false
 
   constructor(run: string, outlet: RunOutlet) {
     this.#run = run
@@ -235,16 +241,20 @@ export class RunSpans implements RunObserver {
   #putEffect(
     step: OpenStep,
     { id, key, requestHash, locatedAt }: SentCall,
-    { effect, ok, at, body }: Extract<JournalEntry, { readonly k: 'sealed' }>,
+    entry: Extract<JournalEntry, { readonly k: 'sealed' }>,
     from: number
   ): void {
+    const { effect, ok, at, body } = entry
+    const named = this.#outlet.isGenAi ? genAiCall(entry, this.#run) : undefined
     const error = ok ? undefined : labelOf(reasonIn(body))
     const located = locatedAt === undefined ? [] : [{ name: 'located', at: locatedAt }]
     this.#outlet.instruments.effect(effect, at - from, error)
+    const call = this.#outlet.isGenAi ? modelCallOf(entry) : undefined
+    if (call !== undefined) this.#outlet.instruments.modelCall(call, at - from, error)
     this.#put({
       id,
       parent: step.id,
-      name: `effect ${effect}`,
+      name: named?.name ?? `effect ${effect}`,
       isClient: true,
       from,
       to: at,
@@ -253,6 +263,7 @@ export class RunSpans implements RunObserver {
         'tally.request.hash': requestHash,
         'tally.outcome': error === undefined ? 'done' : 'failed',
         'tally.attempt': step.attempt,
+        ...named?.attributes,
         ...(error === undefined ? {} : { 'error.type': error })
       },
       error,
@@ -291,6 +302,8 @@ export class RunSpans implements RunObserver {
     if (step === undefined || !this.#isLive) return
     if (path === ROOT) this.#outlet.instruments.step(step.block, at - step.from, error)
     if (receiptHash !== undefined) this.#receipts.set(path, receiptHash)
+    const agent = this.#outlet.isGenAi ? agentIn(step.block, response) : undefined
+    if (agent !== undefined) this.#agents.set(path, agent)
     // One that succeeds at once is its step.
     if (error === undefined && attempt === 1) return
     this.#put({
@@ -314,17 +327,22 @@ export class RunSpans implements RunObserver {
     this.#endWaits(this.#waits.endAt(path, at, error ?? 'over'))
     const receipt = this.#receipts.get(path)
     this.#receipts.delete(path)
+    const agent = this.#agents.get(path)
+    this.#agents.delete(path)
+    const named = this.#outlet.isGenAi ? genAiStep(block, agent, this.#run) : undefined
+    this.#hadAgents ||= named !== undefined
     // The run's own span is that of its root.
     if (!this.#isLive || path === ROOT) return
     this.#outlet.instruments.step(block, at - from, error)
     this.#put({
       id,
       parent,
-      name: `block ${block}`,
+      name: named?.name ?? `block ${block}`,
       from,
       to: at,
       attributes: {
         ...placeOf(step),
+        ...named?.attributes,
         ...(receipt === undefined ? {} : { 'tally.receipt.hash': receipt }),
         ...(error === undefined ? {} : { 'error.type': error })
       },
@@ -353,6 +371,7 @@ export class RunSpans implements RunObserver {
       to,
       attributes: {
         ...attributes,
+        ...(this.#hadAgents ? genAiRun(this.#run) : {}),
         'tally.status': status,
         ...(receipt === undefined ? {} : { 'tally.receipt.hash': receipt }),
         ...(error === undefined ? {} : { 'error.type': error })

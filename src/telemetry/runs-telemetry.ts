@@ -45,7 +45,10 @@ export class RunsTelemetry implements RunningTelemetry, RunOutlet {
   #durable = 0
   #hasWarned = false
 
-  constructor(writer: SpanWriter, instruments: Instruments) {
+  readonly isGenAi: boolean
+
+  constructor(writer: SpanWriter, instruments: Instruments, { isGenAi = false } = {}) {
+    this.isGenAi = isGenAi
     this.#writer = writer
     this.instruments = instruments
   }

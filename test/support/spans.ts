@@ -24,6 +24,11 @@ export interface SeenSpan {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
+interface SpansOptions {
+  readonly sampler?: Sampler
+  readonly genAi?: boolean
+}
+
 /** Telemetry into memory, by the SDK of OpenTelemetry. */
 export class SpansInMemory {
   readonly #exporter = new InMemorySpanExporter()
@@ -35,11 +40,11 @@ export class SpansInMemory {
   readonly tracers: BasicTracerProvider
   readonly telemetry: Telemetry
 
-  constructor(options: { readonly sampler?: Sampler } = {}) {
+  constructor({ genAi = false, ...options }: SpansOptions = {}) {
     const spanProcessors = [new SimpleSpanProcessor(this.#exporter)]
     this.tracers = new BasicTracerProvider({ spanProcessors, ...options })
     const meterProvider = new MeterProvider({ readers: [this.#reader] })
-    this.telemetry = openTelemetry({ tracerProvider: this.tracers, meterProvider })
+    this.telemetry = openTelemetry({ tracerProvider: this.tracers, meterProvider, genAi })
   }
 
   get spans(): readonly ReadableSpan[] {

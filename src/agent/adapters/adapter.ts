@@ -150,6 +150,8 @@ export interface TurnOptions {
   readonly invocationId: string
   /** Called as text arrives; events, never history (A5). */
   readonly onDelta?: (delta: TurnDelta) => void
+  /** Of the span of its effect, where telemetry is on: a header of what is sent, and no more. */
+  readonly traceparent?: string
 }
 
 export interface TurnDelta {

@@ -113,6 +113,7 @@ export class AgentTurns implements Provider {
     const options = {
       signal: AbortSignal.any([call.signal, expiry.signal]),
       invocationId: call.key,
+      ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
       onDelta: (delta: TurnDelta) => {
         heardBytes += Buffer.byteLength(delta.text)
         deltas?.take(delta)

@@ -41,6 +41,9 @@ export async function chatTurn(
     const { fullStream } = ai.streamText({
       ...callOf(ai, turn, reply),
       abortSignal: AbortSignal.any([options.signal, cut.signal]),
+      ...(options.traceparent === undefined
+        ? {}
+        : { headers: { traceparent: options.traceparent } }),
       maxRetries: 0,
       // Told by the stream's own error part; the default prints it, prompt and all.
       onError: () => undefined

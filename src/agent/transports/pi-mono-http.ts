@@ -67,7 +67,7 @@ class PiMonoSession implements AgentSession {
   }
 
   async turn(request: TurnRequest, options: TurnOptions): Promise<TurnResult> {
-    const { signal } = options
+    const { signal, traceparent } = options
     const { flowName, systemPrompt, settings } = this.#session
     const model = request.model ?? settings.model
     const temperature = request.temperature ?? settings.temperature
@@ -77,7 +77,12 @@ class PiMonoSession implements AgentSession {
     const abort = () => this.#abort(request.invocationId)
     signal.addEventListener('abort', abort, { once: true })
     try {
-      const answer = await this.#http.call('POST', '/turns', { body, signal, isTurn: true })
+      const answer = await this.#http.call('POST', '/turns', {
+        body,
+        signal,
+        isTurn: true,
+        traceparent
+      })
       const result = this.#resultOf(request, answer)
       if (result.reasoningText !== undefined) tell(options, 'reasoning', result.reasoningText)
       tell(options, 'text', result.finalText)
@@ -142,6 +147,8 @@ function tell({ onDelta }: TurnOptions, kind: 'text' | 'reasoning', text: string
 }
 
 interface Call {
+  /** Of the span that the request belongs to. */
+  readonly traceparent?: string | undefined
   readonly body?: object
   readonly signal: AbortSignal
   /** A 404 then means that the session is gone. */
@@ -182,7 +189,7 @@ class PiMonoHttp {
     }
   }
 
-  #requestOf(method: string, { body, signal }: Call): RequestInit {
+  #requestOf(method: string, { body, signal, traceparent }: Call): RequestInit {
     const key = this.#apiKey
     return {
       method,
@@ -190,6 +197,7 @@ class PiMonoHttp {
       headers: {
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(traceparent === undefined ? {} : { traceparent }),
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` })
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })

@@ -1,9 +1,11 @@
 import { type Context, type ContextManager, context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base'
 import { afterEach, describe, expect, it } from 'vitest'
+import { defineTool, type TurnRequest } from '../../../src/agent/index.js'
 import { defineBlock } from '../../../src/block/index.js'
 import { hashJson, type JsonObject } from '../../../src/core/index.js'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/runtime/index.js'
+import { oneTurn, scripted } from '../../support/flows.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../../support/ledger-on-disk.js'
 import { SpansInMemory } from '../../support/spans.js'
 
@@ -281,3 +283,62 @@ function standing(active: Context): ContextManager {
   }
   return manager
 }
+
+describe('spans of agents', () => {
+  const usage = { inputTokens: 60, outputTokens: 40 }
+  const script = ({ messages }: TurnRequest) =>
+    messages.at(-1)?.role === 'tool'
+      ? { text: SECRET_INPUT, usage }
+      : { text: '', toolCalls: [{ id: 'c', name: 'look', arguments: {} }], usage }
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks.',
+    parameters: { type: 'object', properties: {}, additionalProperties: false },
+    sideEffects: 'idempotent',
+    perform: () => ({ seen: SECRET_INPUT })
+  })
+  const toolPolicy = { allowedCapabilities: ['look'], approvalRequirement: 'never' }
+  const flow = oneTurn({}, { toolPolicy })
+  const agents = { environment: {}, adapters: scripted(script), tools: [look] }
+
+  it('have the names and counts of the conventions for generative AI where asked', async () => {
+    const spans = new SpansInMemory({ genAi: true })
+    const tally = await opened(spans, { agents })
+    const inputs = { userPrompt: SECRET_INPUT }
+    const { status } = await tally.start(flow, { id: 'one', inputs }).result
+    expect(status).toBe('done')
+    const conversation = { 'gen_ai.conversation.id': 'one' }
+    const [run] = spans.ofRuns().filter(({ name }) => name.startsWith('run '))
+    expect(run?.attributes).toMatchObject({ 'gen_ai.operation.name': 'invoke_workflow' })
+    const turn = spans.named('invoke_agent main')
+    expect(turn).toMatchObject({
+      attributes: {
+        ...conversation,
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.name': 'main',
+        'gen_ai.provider.name': 'fake'
+      }
+    })
+    const chats = spans.ofRuns().filter(({ name }) => name.startsWith('chat'))
+    expect(chats.map(({ parent }) => parent)).toEqual([turn.id, turn.id])
+    expect(chats[0]?.attributes).toMatchObject({
+      ...conversation,
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.usage.input_tokens': 60,
+      'gen_ai.usage.output_tokens': 40
+    })
+    expect(spans.named('execute_tool look').parent).toBe(turn.id)
+    expect(await spans.metric('gen_ai.client.token.usage')).toBe(4)
+    expect(await spans.metric('gen_ai.client.operation.duration')).toBe(2)
+    expect(JSON.stringify(spans.ofRuns())).not.toContain(SECRET_INPUT)
+  })
+
+  it('have their own names, and nothing of the conventions, where not', async () => {
+    const spans = new SpansInMemory()
+    const tally = await opened(spans, { agents })
+    await tally.start(flow, { id: 'one', inputs: {} }).result
+    expect(spans.named('block agent.turn').attributes).toMatchObject({ 'tally.step': 1 })
+    expect(JSON.stringify(spans.ofRuns())).not.toContain('gen_ai')
+    expect(await spans.metric('gen_ai.client.token.usage')).toBe(0)
+  })
+})
