@@ -67,6 +67,67 @@ describe('K16: a runtime', () => {
   })
 })
 
+describe('K16: what a page asks of a ledger', () => {
+  const asks = defineBlock({
+    name: 'asks',
+    version: '1.0.0',
+    sideEffects: 'none',
+    run: async (ctx) => {
+      await ctx.effect('bank.ask', { request: { note: secret } })
+      ctx.state.set(`paid/${secret}`, { to: secret })
+      return (await ctx.wait({ reason: 'external', request: { message: secret } })).action
+    }
+  })
+  const document = {
+    schema: 'tally-composite/1',
+    name: 'asks',
+    version: '1.0.0',
+    entry_point: 'first',
+    nodes: { first: { block: 'bank' }, second: { block: 'asks' } },
+    transitions: { first: 'second' }
+  }
+
+  it('has no secret that the runtime knows, planted in ids, keys, inputs and answers', async () => {
+    const redactor = new Redactor()
+    await using tally = await createRuntime({
+      location: 'memory:',
+      create: 'if-absent',
+      blocks: [block, asks],
+      providers: [ask(redactor)]
+    })
+    const { queries } = tally
+    const id = `run-${secret}`
+    const feed = queries.feed({ since: '0.0' })[Symbol.asyncIterator]()
+    for await (const event of tally.start(document, { id, inputs: { note: secret } })) {
+      if (event.type === 'run.parked') break
+    }
+    const place = { id, path: 'root/second', step: 2 }
+    const events: unknown[] = []
+    for (let count = 0; count < 8; count += 1) events.push((await feed.next()).value)
+    await feed.return?.()
+    const answers = {
+      find: await queries.find(),
+      waits: await queries.waits(),
+      chart: await queries.chart({ id }),
+      chartAt: await queries.chartAt({ id }),
+      calls: await queries.calls(place),
+      log: await queries.log(),
+      proof: await queries.proof({ leaf: 0 }),
+      state: await queries.state(),
+      stateHistory: await queries.stateHistory({ key: `paid/${secret}` }),
+      doctor: await queries.doctor(),
+      grants: await queries.grants(),
+      resumable: await queries.resumable(),
+      locate: await queries.locate({ text: 'run-' }),
+      events
+    }
+    for (const [method, answer] of Object.entries(answers)) {
+      expect.soft(JSON.stringify(answer), method).not.toContain(secret)
+    }
+    expect(JSON.stringify([answers.find, answers.waits, answers.calls])).toContain('[env:BANK_KEY]')
+  })
+})
+
 describe('K16: the service of a ledger', () => {
   const redactor = new Redactor()
   redactor.know('env:KEY', secret)
