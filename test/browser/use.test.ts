@@ -175,6 +175,27 @@ describe('safe mode', () => {
   })
 })
 
+describe('runs to resume', () => {
+  it('are said to continue or not, with what is missing, each with its link', async (context) => {
+    const run = (id: string, ready: boolean | null, missing: readonly string[] = []) => ({
+      id,
+      ready,
+      missing,
+      problem: null
+    })
+    ledger.toResume = [
+      run('july', true),
+      run('june', false, ['invoices.pay@1.0.0']),
+      run('x', null)
+    ]
+    const { page } = await opened(context, '/health')
+    await page.waitForSelector('.chk.holds:has-text("july: every block has the version")')
+    await page.waitForSelector('.chk.broken:has-text("june: no, invoices.pay@1.0.0")')
+    await page.waitForSelector('.chk.unknown:has-text("x: nothing says so")')
+    await page.context().close()
+  })
+})
+
 describe('the state of then', () => {
   it('is one click from a run as it was, and from a receipt', async (context) => {
     const { page } = await opened(context, '/runs/june?at=20')

@@ -35,6 +35,8 @@ export class FakeLedger {
   damagedAt: number | null = null
   /** Why nothing is written to it, where it is in safe mode. */
   safeModeCause: { readonly code: string; readonly message: string } | null = null
+  /** What it says of open runs. */
+  toResume: readonly Json[] = []
   /** Whether it says how far a verification is: earlier versions do not. */
   saysProgress = true
   readonly #followers = new Set<(event: FeedEvent) => void>()
@@ -298,7 +300,7 @@ export class FakeLedger {
         checks: this.safeModeCause === null ? checks : [safeModeCheck, ...checks]
       }),
       grants: () => ({ items: [], next: null }),
-      resumable: () => ({ runs: [], quarantined: [] }),
+      resumable: () => ({ runs: this.toResume, quarantined: [] }),
       locate: ({ text }) => ({
         found: [
           ...this.runs

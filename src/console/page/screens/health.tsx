@@ -1,13 +1,14 @@
 import { Fragment } from 'preact'
+import type { Json } from '../../../core/index.js'
 import type { HealthCheck } from '../../../runtime/index.js'
 import { ask } from '../client/api.js'
 import { changes, status } from '../client/live.js'
 import { usePages, useQuery } from '../client/query.js'
 import { Banner, Check, Facts, Hash, Pill, Problem } from '../parts/basics.js'
 import { Icon } from '../parts/icon.js'
-import { JsonView } from '../parts/json-view.js'
 import { linkTo } from '../pure/addresses.js'
 import { shownId, shownLine } from '../pure/shown-text.js'
+import { isObject } from '../pure/widgets.js'
 
 /** Whether the ledger is well: doctor, grants, quarantine, and whether it is safe to resume. */
 export function Health() {
@@ -109,8 +110,36 @@ function Resumable({ version }: { readonly version: number }) {
           />
         </Fragment>
       ))}
-      {runs.length === 0 ? null : <JsonView value={runs} label="Runs to resume" />}
+      {runs.slice(0, RUNS_DRAWN).map((run, place) => (
+        <ToResume key={place} run={run} />
+      ))}
+      {runs.length > RUNS_DRAWN ? (
+        <p class="mut">{`and ${runs.length - RUNS_DRAWN} runs more`}</p>
+      ) : null}
     </section>
+  )
+}
+
+const RUNS_DRAWN = 200
+
+/** One open run: whether it can continue with the code that is here, and what is missing. */
+function ToResume({ run }: { readonly run: Json }) {
+  if (!isObject(run)) return null
+  const { id, ready, missing, problem } = run
+  const why = [...(Array.isArray(missing) ? missing : []), problem].filter(
+    (text) => typeof text === 'string'
+  )
+  return (
+    <Check verdict={ready === true ? 'holds' : ready === false ? 'broken' : 'unknown'}>
+      <a class="link" href={linkTo('runs', String(id))}>
+        {shownId(String(id))}
+      </a>
+      {ready === true
+        ? ': every block has the version that it began with'
+        : ready === false
+          ? `: no, ${shownLine(why.join(', '))}`
+          : ': nothing says so, since no code is here'}
+    </Check>
   )
 }
 
