@@ -1,4 +1,5 @@
 import { type Address, createAddressWithSeed, getAddressEncoder, isAddress } from '@solana/kit'
+import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import type { Bridge, BridgeTransfer, BridgeWrite } from 'tallystick/bridge'
 
 /**
@@ -24,6 +25,8 @@ export function lockBridge({ evm, solana, lock, relayer }: LockBridgeOptions): B
   return {
     from: [evm],
     to: [solana],
+    // What has to be there before anything is sent: the lock, and what the relayer mints with.
+    contracts: { [evm]: [lock], [solana]: [TOKEN_PROGRAM_ADDRESS] },
     send: (transfer) => sendOf(transfer, { lock, toChain: solana }),
     messageId: (_, { receipt }) => lockedId(receipt),
     status: async ({ chain, messageId }, read) => {

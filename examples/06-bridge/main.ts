@@ -1,11 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Address } from '@solana/kit'
+import { getBurnCheckedInstruction } from '@solana-program/token'
 import { startSolanaNode } from 'tallystick/testing/solana'
 import { startAnvil } from '../03-evm-transfer/anvil.js'
 import { deployContracts } from '../03-evm-transfer/deploy.js'
 import { mint, relayer, user, vault } from './accounts.js'
 import { Child } from './child.js'
+import { callerOf } from './json-rpc.js'
+import { memo, sendAll } from './solana.js'
 import { openTally, RUN, type Scene } from './tally.js'
 
 /**
@@ -13,6 +17,8 @@ import { openTally, RUN, type Scene } from './tally.js'
  */
 
 const SOL = 1_000_000_000n
+/** Who is given what is unlocked: an account that has nothing to do with the workflow. */
+const BACK_TO = `0x${'5'.repeat(40)}`
 const folder = await mkdtemp(join(tmpdir(), 'tally-bridge-'))
 try {
   const scene = await play()
@@ -27,11 +33,23 @@ try {
   await rm(folder, { recursive: true, force: true })
 }
 
+/** Burns tokens of the vault, and says in the same transaction for whom. */
+function burn(
+  solanaUrl: string,
+  { from, units, to }: { readonly from: string; readonly units: bigint; readonly to: string }
+): Promise<string> {
+  const about = { account: from as Address, mint: mint.address, authority: vault.signer }
+  return sendAll(callerOf(solanaUrl), vault.signer, [
+    getBurnCheckedInstruction({ ...about, amount: units, decimals: 6 }),
+    memo(`unlock ${to}`)
+  ])
+}
+
 /** Both chains live as long as this. */
 async function play(): Promise<Scene> {
   await using anvil = await startAnvil({ arguments: ['--block-time', '0.2'] })
   await using node = await startSolanaNode({
-    balances: { [user.address]: SOL, [relayer.address]: SOL },
+    balances: { [user.address]: SOL, [relayer.address]: SOL, [vault.address]: SOL },
     mints: [{ address: mint.address, decimals: 6, authority: relayer.address }]
   })
   const held = await node.giveTokens(mint.address, vault.address, 0n)
@@ -59,8 +77,15 @@ async function play(): Promise<Scene> {
   console.log('killed: the relayer, while it was minting')
   const relay = new Child('relay', relaying)
   const code = await third.ended()
-  await relay.kill()
   if (code !== 0) throw new Error('the workflow was not carried out')
   console.log(`deposited on ${node.id}: ${node.tokens(held)} of 500000000`)
+
+  // The way back: the vault burns a part, and the relayer unlocks as much on the EVM chain.
+  const unlocked = relay.prints('unlocked 200000000')
+  await burn(node.url, { from: held, units: 200_000_000n, to: BACK_TO })
+  await unlocked
+  await relay.kill()
+  const left = `${node.tokens(held)} of 500000000 are left there`
+  console.log(`unlocked on ${scene.evm}: 200000000 for ${BACK_TO}; ${left}`)
   return scene
 }
