@@ -19,8 +19,10 @@ import {
 } from '../document/parse.js'
 import type { ProtocolDocument } from '../document/protocol.js'
 import { type PlanOptions, type PlanResult, planningFlow } from '../plan/planner.js'
+import type { CompileValues } from '../value/compile.js'
 import { valuesFor } from '../value/plain.js'
 import { lintingFlow } from './lint.js'
+import { checkingProtocolTests } from './protocol-tests.js'
 
 /** What checking one document of AIS found; `plan` for a workflow that can be planned. */
 export interface CheckedDocument {
@@ -55,7 +57,11 @@ export async function checkAisDocument(
     const read = await inSlices(readingText(text), work)
     if (!read.ok) return { kind: 'flow', issues: read.issues }
     checked = { kind: kindOf(read.value), issues: [] }
-    if (checked.kind !== 'flow') return await inSlices(checkingOther(checked.kind, read), work)
+    if (checked.kind !== 'flow') {
+      const hasTests = isJsonObject(read.value) && read.value['tests'] !== undefined
+      const values = hasTests ? await valuesFor(read.value) : undefined
+      return await inSlices(checkingOther(checked.kind, read, values), work)
+    }
     const parsed = await inSlices(parsingRead('flow', read), work)
     if (!parsed.ok) return { kind: 'flow', issues: parsed.issues }
     checked = { ...checked, document: parsed.document }
@@ -72,7 +78,11 @@ export async function checkAisDocument(
   }
 }
 
-function* checkingOther(kind: 'protocol' | 'pack', read: ReadDocument): Pieces<CheckedDocument> {
+function* checkingOther(
+  kind: 'protocol' | 'pack',
+  read: ReadDocument,
+  values: CompileValues | undefined
+): Pieces<CheckedDocument> {
   if (kind === 'pack') {
     const parsed = yield* parsingRead(kind, read)
     return parsed.ok ? { kind, issues: [], document: parsed.document } : { kind, ...parsed }
@@ -81,6 +91,9 @@ function* checkingOther(kind: 'protocol' | 'pack', read: ReadDocument): Pieces<C
   if (!parsed.ok) return { kind, issues: parsed.issues }
   const found = new Issues()
   yield* checkingProtocol(parsed.document, found)
+  if (values !== undefined && !found.hasErrors) {
+    yield* checkingProtocolTests(parsed.document, values, found)
+  }
   const issues = yield* reportingIssues(found.list, read.locate)
   return { kind, issues, document: parsed.document }
 }
