@@ -34,7 +34,7 @@ export {
   type Parsed,
   touchingNothing
 } from './code/block.js'
-export type { Call } from './code/calls.js'
+export { type Call, requestHashOf } from './code/calls.js'
 export type { CompensatingEffect, Compensation, LandedWrite } from './code/compensation.js'
 export {
   type BlockContext,
@@ -161,5 +161,5 @@ export type {
 } from './run/journal.js'
 export type { Provider, UnfinishedJournals } from './run/provider.js'
 export type { RootBlock } from './run/root-block.js'
-export { attributionOf, runUnitId, seedOf, singleStepUnitId } from './run/unit.js'
+export { attributionOf, runUnitId, seedOf, singleStepUnitId, unitIdOf } from './run/unit.js'
 export type { MessageOutcome, WaitMessage } from './run/waits.js'

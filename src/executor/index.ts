@@ -80,6 +80,7 @@ export {
   chainEffects,
   lookAtTransaction,
   lookRequest,
+  prepareRequest,
   prepareTransaction,
   readChain,
   resolveAccount,
@@ -87,4 +88,14 @@ export {
 } from './steps/effects.js'
 export { ChainStepFailure, type TransactionOutcome } from './steps/outcome.js'
 export type { Replacing } from './steps/replace.js'
-export { type SendOptions, sendTransaction } from './steps/send.js'
+export {
+  finishSent,
+  type HandedOver,
+  handedHash,
+  handOverKind,
+  type NumberedSend,
+  type SendOptions,
+  sendNew,
+  sendRepeated,
+  sendTransaction
+} from './steps/send.js'

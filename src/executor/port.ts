@@ -222,6 +222,8 @@ export interface LookRequest {
   readonly among?: readonly string[]
   /** Type by which its executor is found, where `execution` does not name it. */
   readonly executionType?: string
+  /** As of {@link ReadRequest}. */
+  readonly attempt?: number
 }
 
 /** What the chain says about one transaction. */

@@ -19,6 +19,7 @@ import type { ProtocolDocument } from './document/protocol.js'
 import { noValues, workflowBlocks } from './engine/blocks.js'
 import { RunBudgets } from './engine/budget.js'
 import { definitionOf, makingDefinition } from './engine/compile.js'
+import { SentWrites } from './engine/sealed-write.js'
 import { givenOf, type RunMode } from './engine/spec.js'
 import { lintingFlow } from './lint/lint.js'
 import { planningFlow } from './plan/planner.js'
@@ -66,7 +67,8 @@ export type CompiledWorkflow =
 export class WorkflowParts {
   readonly blocks: readonly Block[]
   readonly budgets = new RunBudgets()
-  readonly providers = [this.budgets.provider]
+  readonly writes = new SentWrites()
+  readonly providers = [this.budgets.provider, this.writes.provider]
   readonly #host: WorkflowHost
   readonly #protocols: readonly ProtocolDocument[]
   readonly #packs: readonly PackDocument[]

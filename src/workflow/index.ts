@@ -39,6 +39,7 @@ export {
 export { type DryNode, type DryRun, dryRun } from './engine/dry-run.js'
 export { TIME_EFFECT } from './engine/gather.js'
 export type { MissingThing } from './engine/preflight.js'
+export { EXECUTION_EFFECT } from './engine/sealed-write.js'
 export {
   answerTexts,
   earlierAnswer,

@@ -66,8 +66,10 @@ export class OpenCalls {
   #keep(attempt: Attempt, call: Call, { answer, past }: Kept): void {
     const { inbox } = this.#parts
     const { body } = answer
+    // The call may have another number than the one that was answered.
+    const { seq, request } = call
     if (body !== undefined) {
-      inbox.post(keptEvent(attempt, { ...answer, body }, call.request))
+      inbox.post(keptEvent(attempt, { ...answer, seq, body }, request))
       return
     }
     const place = { path: attempt.ask.path, step: past.step, attempt: past.attempt }
@@ -76,7 +78,7 @@ export class OpenCalls {
     this.#kept.set(past, bodies)
     this.#whilePerforming(async () => {
       const read = await bodies.body(answer)
-      inbox.post(keptEvent(attempt, { ...answer, body: read }, call.request))
+      inbox.post(keptEvent(attempt, { ...answer, seq, body: read }, request))
     })
   }
 

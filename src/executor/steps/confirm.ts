@@ -25,6 +25,11 @@ export interface ConfirmOptions {
   readonly others?: readonly SignedTransaction[]
   /** Whether the chain has said that it has the transaction. */
   readonly wasAccepted: boolean
+  /**
+   * Looks at the chain anew in each attempt, for the whole time. Default: what earlier attempts saw
+   * in the same places is taken from the recorded results, and this one looks further.
+   */
+  readonly isAnew?: boolean
 }
 
 /**
@@ -37,16 +42,17 @@ export async function confirmTransaction(
   ctx: BlockContext,
   options: ConfirmOptions
 ): Promise<TransactionOutcome> {
-  const { terms, others = [] } = options
+  const { terms, others = [], isAnew = false } = options
   const watch = new Watch(options)
   const polls = Math.min(
     Math.max(1, Math.ceil(terms.timeoutMs / terms.pollMs)),
     limits.CHAIN_POLLS_MAX
   )
-  // A pause of another length than before a replacement: one that is over would be recorded.
-  const intervalMs = Math.max(terms.pollMs, Math.ceil(terms.timeoutMs / polls)) + others.length
+  // A pause of another length than before: one that is over would be recorded.
+  const longerMs = others.length + (isAnew ? ctx.attempt - 1 : 0)
+  const intervalMs = Math.max(terms.pollMs, Math.ceil(terms.timeoutMs / polls)) + longerMs
   // What earlier attempts saw is in the recorded results: this one looks further.
-  const attempts = Math.max(1, ctx.attempt - others.length)
+  const attempts = isAnew ? 1 : Math.max(1, ctx.attempt - others.length)
   const rounds = Math.min(polls * attempts, limits.CHAIN_LOOKS_MAX)
   for (let round = 1; round <= rounds; round += 1) {
     const { hash, seen } = await lookAtAll(ctx, options)
@@ -66,8 +72,9 @@ type Seen = { readonly standing: Standing } | { readonly failure: ChainFailure }
 /** What is seen of the newest transaction, or of the one that is included in its place. */
 async function lookAtAll(
   ctx: BlockContext,
-  { look, others = [] }: ConfirmOptions
+  { look: asked, others = [], isAnew = false }: ConfirmOptions
 ): Promise<{ readonly hash: string; readonly seen: Seen }> {
+  const look = isAnew && ctx.attempt > 1 ? { ...asked, attempt: ctx.attempt } : asked
   const hashes = [look.hash, ...others.map(({ hash }) => hash)]
   if (others.length === 0) return { hash: look.hash, seen: await lookOnce(ctx, look) }
   const all: Seen[] = []

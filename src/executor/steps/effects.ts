@@ -69,22 +69,29 @@ export function prepareTransaction(
   request: WriteRequest,
   generation = 0
 ): Promise<Prepared> {
-  const { chain, execution, call, account, maxFee, replaces } = request
   const asked = ctx.effect(chainEffects.prepare, {
-    request: {
-      chain,
-      execution,
-      ...(call === undefined ? {} : { call }),
-      ...(account === undefined ? {} : { account }),
-      ...(maxFee === undefined ? {} : { maxFee }),
-      ...(replaces === undefined ? {} : { replaces: replaces as unknown as Json }),
-      generation
-    },
+    request: prepareRequest(request, generation),
     // Not `none`: a retry must keep these bytes even when something failed before them, or it
     // would send others beside those that are on their way.
     sideEffects: 'idempotent'
   })
   return asked as Promise<unknown> as Promise<Prepared>
+}
+
+/** What is asked for by {@link prepareTransaction}: its hash tells transactions of a step apart. */
+export function prepareRequest(
+  { chain, execution, call, account, maxFee, replaces }: WriteRequest,
+  generation: number
+): JsonObject {
+  return {
+    chain,
+    execution,
+    ...(call === undefined ? {} : { call }),
+    ...(account === undefined ? {} : { account }),
+    ...(maxFee === undefined ? {} : { maxFee }),
+    ...(replaces === undefined ? {} : { replaces: replaces as unknown as Json }),
+    generation
+  }
 }
 
 /**

@@ -21,19 +21,49 @@ export interface SendOptions extends WriteRequest, Partial<Terms> {
  * (architecture.md L7, semantics.md W11). Without a signer it waits for a message `external` that
  * gives the hash of the transaction as its value: `{hash}`.
  *
- * At most one transaction of a step takes effect, whatever crashes or is tried again: a new one is
- * prepared only after the one before certainly had no effect and never can have one. The block has
- * to be of class `idempotent` or higher. Throws {@link ChainStepFailure}.
+ * At most one transaction of a step takes effect, whatever crashes or is tried again, as long as
+ * each attempt asks for the same: a new one is prepared only after the one before certainly had no
+ * effect and never can have one. The block has to be of class `idempotent` or higher. Throws
+ * {@link ChainStepFailure}.
  */
 export async function sendTransaction(
   ctx: BlockContext,
   options: SendOptions
 ): Promise<TransactionOutcome> {
+  return sendEach(ctx, { ...options, from: 0, isAnew: false })
+}
+
+/** A write of which earlier attempts of the step have told what was sent. */
+export interface NumberedSend extends SendOptions {
+  /** Number of its first transaction among all of the step. */
+  readonly from: number
+  /** What wallets outside have said to have sent before, by the number of the transaction. */
+  readonly handed?: HandedOver
+  /** Hash of the transaction that was sent; nothing else is. */
+  readonly only?: string
+}
+
+export type HandedOver = readonly { readonly generation: number; readonly hash: string }[]
+
+interface Numbered extends SendOptions {
+  readonly from: number
+  readonly isAnew: boolean
+  readonly only?: string
+  /** By number; taken from here one after the other. */
+  readonly handed?: Map<number, string[]>
+}
+
+/** {@link sendTransaction} of a write that is carried out more than once, with numbers. */
+export function sendRepeated(ctx: BlockContext, options: NumberedSend) {
+  return sendEach(ctx, numbered(options))
+}
+
+async function sendEach(ctx: BlockContext, options: Numbered): Promise<TransactionOutcome> {
   let superseded = 0
   let expired = 0
   // A try of the step that ended for certain frees the next try to send anew.
   let ended = 0
-  for (let generation = 0; ; generation += 1) {
+  for (let generation = options.from; ; generation += 1) {
     try {
       return await oneTransaction(ctx, options, generation)
     } catch (error) {
@@ -51,18 +81,71 @@ export async function sendTransaction(
   }
 }
 
+/**
+ * Carries out a write of which nothing was sent: it is signed anew only where it certainly had no
+ * effect and asks for nothing else.
+ */
+export async function sendNew(
+  ctx: BlockContext,
+  options: NumberedSend
+): Promise<TransactionOutcome> {
+  const own = numbered(options)
+  for (let generation = own.from; ; generation += 1) {
+    try {
+      return await oneTransaction(ctx, own, generation)
+    } catch (error) {
+      const isLast = generation + 1 >= own.from + limits.CHAIN_PREPARES_MAX
+      if (isLast || !asksToBeSigned(error)) throw error
+    }
+  }
+}
+
+function asksToBeSigned(error: unknown): boolean {
+  if (!(error instanceof ChainStepFailure)) return false
+  const { code, phase } = error.failure
+  return phase !== 'prepare' && (code === 'nonce_superseded' || code === 'expired')
+}
+
+/**
+ * Finds out what became of a transaction that an earlier attempt has sent, or may have sent, and
+ * prepares none. Undefined: it certainly had no effect and never can have one.
+ */
+export async function finishSent(
+  ctx: BlockContext,
+  options: NumberedSend
+): Promise<TransactionOutcome | undefined> {
+  try {
+    return await oneTransaction(ctx, numbered(options), options.from)
+  } catch (error) {
+    if (error instanceof ChainStepFailure && hadNoEffect(error.failure.code)) return undefined
+    throw error
+  }
+}
+
+function numbered({ handed = [], ...options }: NumberedSend): Numbered {
+  const known = new Map<number, string[]>()
+  for (const { generation, hash } of handed) {
+    const hashes = known.get(generation)
+    if (hashes === undefined) known.set(generation, [hash])
+    else hashes.push(hash)
+  }
+  return { ...options, handed: known, isAnew: true }
+}
+
 async function oneTransaction(
   ctx: BlockContext,
-  options: SendOptions,
+  options: Numbered,
   generation: number
 ): Promise<TransactionOutcome> {
   try {
     const prepared = await prepareTransaction(ctx, options, generation)
     if (prepared.kind === 'signed') tellReorged(ctx, prepared)
     const terms = termsOf(options, prepared.terms)
-    return prepared.kind === 'signed'
-      ? await carryOut(ctx, { transaction: prepared.transaction, options, terms })
-      : await handOver(ctx, { transaction: prepared.transaction, options, terms })
+    if (prepared.kind === 'signed') {
+      return await carryOut(ctx, { transaction: prepared.transaction, options, terms })
+    }
+    const known = options.handed?.get(generation)?.shift()
+    return await handOver(ctx, { transaction: prepared.transaction, options, terms, known })
   } catch (error) {
     return rethrow(error)
   }
@@ -84,12 +167,13 @@ async function carryOut(
   ctx: BlockContext,
   given: {
     readonly transaction: SignedTransaction
-    readonly options: SendOptions
+    readonly options: Numbered
     readonly terms: Terms
   }
 ): Promise<TransactionOutcome> {
   const { transaction, options, terms } = given
   const { chain, hash, from, nonce } = transaction
+  if (options.only !== undefined && options.only !== hash) throw notFound(transaction, options)
   ctx.log('tx_prepared', { chain, hash, from, nonce })
   const { answer } = await broadcastTransaction(ctx, transaction)
   ctx.log('tx_sent', { chain, hash, answer })
@@ -97,27 +181,57 @@ async function carryOut(
   return confirmTransaction(ctx, {
     look: lookRequest(replaced.transaction, options.execution),
     terms,
+    isAnew: options.isAnew,
     ...replaced
   })
 }
+
+/** What was sent is in the recorded results; another transaction would be sent beside it. */
+function notFound({ chain, from }: SignedTransaction, { only = '', execution }: Numbered) {
+  const failure = chainFailure('timed_out', {
+    phase: 'confirm',
+    chain,
+    executionType: execution.type,
+    message: 'it was sent, and its bytes are not found any more',
+    sent: true,
+    transaction: { hash: only, from }
+  })
+  return new ChainStepFailure(failure)
+}
+
+/** What a wallet outside is asked by `kind` of its wait. */
+export const handOverKind = 'sign_and_send'
 
 /** Unsigned mode: the wallet of a person signs and sends, and its answer is sealed. */
 async function handOver(
   ctx: BlockContext,
   given: {
     readonly transaction: Extract<Prepared, { readonly kind: 'unsigned' }>['transaction']
-    readonly options: SendOptions
+    readonly options: Numbered
     readonly terms: Terms
+    /** What the wallet has sent in an earlier attempt. */
+    readonly known: string | undefined
   }
 ): Promise<TransactionOutcome> {
-  const { transaction, options, terms } = given
+  const { transaction, options, terms, known } = given
+  const { chain, from, payload } = transaction
+  const { execution, isAnew } = options
+  const hash = known ?? (await sentByWallet(ctx, transaction, options))
+  const look = { chain, hash, from, nonce: null, validUntil: null, execution, expected: payload }
+  return confirmTransaction(ctx, { look, terms, wasAccepted: true, isAnew })
+}
+
+async function sentByWallet(
+  ctx: BlockContext,
+  transaction: Extract<Prepared, { readonly kind: 'unsigned' }>['transaction'],
+  { execution, walletTimeoutMs: timeoutMs }: SendOptions
+): Promise<string> {
   const { chain, from, payload, maxFee } = transaction
-  const { execution, walletTimeoutMs: timeoutMs } = options
   const about = { phase: 'send', chain, executionType: execution.type } as const
   const answer = await ctx.wait({
     reason: 'external',
     request: {
-      kind: 'sign_and_send',
+      kind: handOverKind,
       chain,
       from,
       transaction: payload,
@@ -134,18 +248,16 @@ async function handOver(
     const message = 'no wallet has answered in time'
     throw new ChainStepFailure(chainFailure('timed_out', { ...about, message }))
   }
-  const hash = hashIn(answer.value)
-  if (hash === undefined) {
-    const message = 'the answer of the wallet holds no transaction hash'
-    throw new ChainStepFailure(chainFailure('wallet_mismatch', { ...about, message, sent: true }))
-  }
-  const look = { chain, hash, from, nonce: null, validUntil: null, execution, expected: payload }
-  return confirmTransaction(ctx, { look, terms, wasAccepted: true })
+  const hash = handedHash(answer.value)
+  if (hash !== undefined) return hash
+  const message = 'the answer of the wallet holds no transaction hash'
+  throw new ChainStepFailure(chainFailure('wallet_mismatch', { ...about, message, sent: true }))
 }
 
 const hashForm = /^(0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/
 
-function hashIn(value: Json): string | undefined {
+/** The hash that a wallet gives for what it has sent; undefined: the answer holds none. */
+export function handedHash(value: Json): string | undefined {
   const given = isJsonObject(value)
     ? (value['hash'] ?? value['tx_hash'] ?? value['signature'] ?? null)
     : value

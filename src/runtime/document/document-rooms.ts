@@ -222,6 +222,7 @@ export class DocumentRooms {
     const parts = new WorkflowParts(this.#hosts.workflow)
     parts.use(await this.#expressions())
     parts.budgets.useJournals((runId, text) => this.#journal(runId, text))
+    parts.writes.useJournals((runId, text) => this.#journal(runId, text))
     this.#bring('workflow', parts)
     this.#workflowParts = parts
     this.#kinds.push(workflowKind(parts))

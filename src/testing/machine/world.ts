@@ -8,7 +8,7 @@ import {
 import type { CapabilityPackage } from '../../capability/index.js'
 import { canonicalize, type Json, type RunId, TallyError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
-import { TIME_EFFECT } from '../../workflow/index.js'
+import { EXECUTION_EFFECT, TIME_EFFECT } from '../../workflow/index.js'
 import { turnEffectName, turnNodeOf, turnResult } from './agent-world.js'
 import type { Served } from './carrier.js'
 import type { ScriptLine, Trouble } from './case.js'
@@ -18,6 +18,9 @@ import { isHostRefused, NETWORK_EFFECT, networkReason, networkResult } from './n
 import type { Asking, Deed, Doing, KeyClash, WorldEffect, WorldParts } from './world-parts.js'
 
 const never = new Promise<never>(() => undefined)
+
+/** Effects of actions of workflows that no world takes part in. */
+const inside: ReadonlySet<string> = new Set([EXECUTION_EFFECT, TIME_EFFECT])
 
 /**
  * The world around one machine: it performs every effect as the case says, remembers over all lives
@@ -103,13 +106,14 @@ export class World {
 
   /** Answered by the process itself; nothing outside takes part, so nothing goes wrong. */
   #isInside(effect: string): boolean {
-    return effect === TIME_EFFECT && !this.#parts.effects.has(effect)
+    return inside.has(effect) && !this.#parts.effects.has(effect)
   }
 
-  async #performInside(given: EffectCall, { call }: OutsideCall): Promise<Json> {
+  async #performInside(given: EffectCall, { call, provider }: OutsideCall): Promise<Json> {
     const { life } = this
     if (!life.passes(`before ${call.effect}`)) return never
-    const result = (await call.perform?.(given)) as Json
+    const perform = call.perform ?? provider?.perform.bind(provider)
+    const result = (await perform?.(given)) as Json
     return life.passes(`after ${call.effect}`) ? result : never
   }
 

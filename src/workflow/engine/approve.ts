@@ -52,10 +52,10 @@ export async function approve(
   input: NodeInput,
   ready: ReadyNode,
   occasion: Occasion,
-  judging: Judging
+  judging: Judging,
+  verdict: Verdict = judged(input, ready, occasion, { judging, times: 1 })
 ): Promise<Allowance> {
   const { node, policy, mode } = input.spec
-  const verdict = judged(input, ready, occasion, { judging, times: 1 })
   if (mode.writes === 'simulate' || node.risk === null) return { judging }
   const hits = reasonsToAsk(verdict, input)
   const { call } = judging
@@ -103,7 +103,8 @@ export function refuseAgain(
   if (how.times > 1 && hasRules(input.spec, 3)) judged(input, ready, occasion, how)
 }
 
-function judged(
+/** What the policy says of an execution; throws where it refuses it. */
+export function judged(
   input: NodeInput,
   ready: ReadyNode,
   occasion: Occasion,

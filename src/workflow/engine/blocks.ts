@@ -8,17 +8,19 @@ import { TallyError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
 import { AIS_PROFILE } from '../../expression/index.js'
 import type { CompileValues, ValuesOf } from '../value/compile.js'
+import { actOnce } from './act-once.js'
 import { approve, judgingOf } from './approve.js'
 import { SPEND_EFFECT } from './budget.js'
-import { execute } from './execute.js'
-import { NodeFailure } from './failure.js'
+import { execute, type NodeRun } from './execute.js'
+import { NodeFailure, type Occasion } from './failure.js'
 import { DETECT_EFFECT, gather, TIME_EFFECT } from './gather.js'
 import { inputsBlock } from './inputs.js'
 import { outputsBlock } from './outputs.js'
 import { preflightBlock } from './preflight.js'
 import { nodeRefusal } from './refuse.js'
+import { resultOf, skipped, tellReady } from './result.js'
+import { EXECUTION_EFFECT } from './sealed-write.js'
 import {
-  hasRules,
   type NodeInput,
   type NodeResult,
   nodeBlocks,
@@ -29,16 +31,24 @@ import {
 
 const version = '1.0.0'
 /**
- * What actions may ask for stands in their receipts: it is another version that takes a budget, and
- * another one that keeps its time, and another one that looks behind the types of plugins.
+ * What actions may ask for stands in their receipts: it is another version that takes a budget, one
+ * that keeps its time, one that looks behind the types of plugins, and one that seals what it sends.
  */
 const budgetedVersion = '1.1.0'
 const timedVersion = '1.2.0'
 const behindVersion = '1.3.0'
+const sealedVersion = '1.4.0'
 
 const { ready: _, call: __, ...effects } = chainEffects
 const writeEffects = Object.values(effects)
 const timedEffects = [DETECT_EFFECT, SPEND_EFFECT, TIME_EFFECT, ...writeEffects]
+const sealedEffects = [
+  DETECT_EFFECT,
+  SPEND_EFFECT,
+  EXECUTION_EFFECT,
+  chainEffects.call,
+  ...writeEffects
+]
 
 /**
  * The blocks of workflows. `values` gives what compiles expressions; it is loaded before a run's
@@ -58,6 +68,7 @@ export function workflowBlocks(values: ValuesOf): readonly Block[] {
     actionBlock(values, budgetedVersion, [DETECT_EFFECT, SPEND_EFFECT, ...writeEffects]),
     actionBlock(values, timedVersion, timedEffects),
     actionBlock(values, behindVersion, [...timedEffects, chainEffects.call]),
+    actionBlock(values, sealedVersion, sealedEffects),
     // Definitions with this node came with the profile of AIS.
     preflightBlock(() => values(AIS_PROFILE), version),
     outputsBlock(values, version),
@@ -76,7 +87,8 @@ function actionBlock(values: ValuesOf, version: string, capabilities: readonly s
     run: (ctx, input) =>
       runNode(ctx, input, values(profileOf(input.spec)), {
         keepsTime: capabilities.includes(TIME_EFFECT),
-        looksBehind: capabilities.includes(chainEffects.call)
+        looksBehind: capabilities.includes(chainEffects.call),
+        seals: capabilities.includes(EXECUTION_EFFECT)
       })
   })
 }
@@ -99,16 +111,21 @@ function nodeBlock(values: ValuesOf, definition: BlockDefinition<NodeInput, Node
 interface Abilities {
   readonly keepsTime: boolean
   readonly looksBehind: boolean
+  readonly seals: boolean
 }
 
 async function runNode(
   ctx: BlockContext,
   input: NodeInput,
   values: CompileValues,
-  abilities: Abilities = { keepsTime: false, looksBehind: false }
+  abilities: Abilities = { keepsTime: false, looksBehind: false, seals: false }
 ): Promise<NodeResult> {
+  const occasion: Occasion = { ctx, node: input.spec.node, elapsedMs: 0 }
+  const isOnce = abilities.seals && input.spec.mode.writes !== 'simulate'
   try {
-    return await attempted(ctx, input, values, abilities)
+    return isOnce
+      ? await actOnce({ ctx, input, values }, occasion)
+      : await attempted({ ctx, input, values }, occasion, abilities)
   } catch (error) {
     if (error instanceof NodeFailure) ctx.log('error', error.details ?? null)
     throw error
@@ -116,26 +133,18 @@ async function runNode(
 }
 
 async function attempted(
-  ctx: BlockContext,
-  input: NodeInput,
-  values: CompileValues,
+  { ctx, input, values }: Pick<NodeRun, 'ctx' | 'input' | 'values'>,
+  occasion: Occasion,
   { keepsTime, looksBehind }: Abilities
 ): Promise<NodeResult> {
-  const { node } = input.spec
-  const gathered = await gather(ctx, input, values, { ctx, node, elapsedMs: 0, keepsTime })
-  const { readiness: ready, patches } = gathered
-  if (ready.state === 'skipped') {
-    ctx.log('skipped', { node: node.id })
-    return { status: 'skipped', outputs: {}, calculated: {}, patches }
-  }
-  ctx.log('node_ready', { node: node.id, chain: node.chain })
-  const occasion = { ctx, node, elapsedMs: 0 }
+  const gathered = await gather(ctx, input, values, { ...occasion, keepsTime })
+  const { readiness: ready } = gathered
+  if (ready.state === 'skipped') return skipped(ctx, input, gathered)
+  tellReady(ctx, input)
   const judging = await judgingOf(ctx, input, ready, { occasion, looksBehind })
   const allowance = await approve(ctx, input, ready, occasion, judging)
-  const { outputs, status } = await execute({ ctx, input, gathered, ready, allowance, values })
-  const { calculated, amounts } = ready
-  const isTyped = hasRules(input.spec, 3) && amounts !== undefined
-  return { status, outputs, calculated, ...(isTyped ? { amounts } : {}), patches }
+  const executed = await execute({ ctx, input, gathered, ready, allowance, values })
+  return resultOf(input, gathered, ready, executed)
 }
 
 /** What compiles values before anybody has brought it: nothing may be compiled or run then. */

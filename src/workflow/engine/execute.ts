@@ -1,19 +1,19 @@
 import type { BlockContext } from '../../block/index.js'
-import type { Json, JsonObject } from '../../core/index.js'
+import type { JsonObject } from '../../core/index.js'
 import { limits } from '../../core/index.js'
-import { readChain, sendTransaction, simulateTransaction } from '../../executor/index.js'
+import { readChain } from '../../executor/index.js'
 import type { PlanRetry } from '../plan/plan.js'
 import { ownCondition, type ReadyNode } from '../readiness/readiness.js'
 import type { CompileValues } from '../value/compile.js'
 import { type Allowance, refuseAgain } from './approve.js'
-import { takeBudget } from './budget.js'
 import { failureIn, nodeFailure, type Occasion, rethrown, valuesFailure } from './failure.js'
-import { accountOf, type Gathered, runtimeAt } from './gather.js'
+import { type Gathered, runtimeAt } from './gather.js'
 import { returnedBy } from './returns.js'
 import { hasRules, type NodeInput, type NodeResult } from './spec.js'
+import { type Sending, write } from './write.js'
 
 /** What a node's execution has given. */
-interface Executed {
+export interface Executed {
   readonly outputs: JsonObject
   readonly status: NodeResult['status']
 }
@@ -26,6 +26,8 @@ export interface NodeRun {
   /** What holds each execution when it is sent. */
   readonly allowance: Allowance
   readonly values: CompileValues
+  /** Absent of reads, and of actions that seal no executions. */
+  readonly sending?: Sending
 }
 
 /**
@@ -105,23 +107,32 @@ function isRetryable(error: unknown): boolean {
 }
 
 async function once(execution: NodeRun, occasion: Occasion, attempt: number): Promise<Executed> {
-  const { input } = execution
-  const { node } = input.spec
+  const { node } = execution.input.spec
   try {
     const given =
       node.kind === 'query' ? await read(execution) : await write(execution, occasion, attempt)
-    const returned = returnedBy(node, given.outputs, input.spec)
-    if (returned.ok)
-      return { status: given.status, outputs: withSteps(execution, returned.outputs) }
-    throw nodeFailure(occasion, {
-      code: 'returns_mismatch',
-      message: `what it gave is not what it declares: ${returned.problem}`,
-      phase: 'returns',
-      lastOutputs: given.outputs
-    })
+    return returned(execution, given, occasion)
   } catch (error) {
     return rethrown(error, occasion, node.kind === 'query' ? 'read' : 'send')
   }
+}
+
+function returned(execution: NodeRun, given: Executed, occasion: Occasion): Executed {
+  const { spec } = execution.input
+  const found = returnedBy(spec.node, given.outputs, spec)
+  if (found.ok) return { status: given.status, outputs: withSteps(execution, found.outputs) }
+  throw nodeFailure(occasion, {
+    code: 'returns_mismatch',
+    message: `what it gave is not what it declares: ${found.problem}`,
+    phase: 'returns',
+    lastOutputs: given.outputs
+  })
+}
+
+/** Checks what an execution of an earlier attempt has given, as {@link execute} does. */
+export function checked(execution: NodeRun, given: Executed): Executed {
+  const occasion = occasionOf(execution, 0)
+  return asserted(execution, returned(execution, given, occasion), 0)
 }
 
 async function read({ ctx, input, ready }: NodeRun): Promise<Executed> {
@@ -135,49 +146,11 @@ async function read({ ctx, input, ready }: NodeRun): Promise<Executed> {
  * What a chain said in an earlier attempt is sealed, and may be why that attempt failed: a person
  * who has the node tried again wants to know what the chain says now (W13).
  */
-function anew({ attempt }: BlockContext, { spec }: NodeInput): { readonly attempt?: number } {
+export function anew(
+  { attempt }: BlockContext,
+  { spec }: NodeInput
+): { readonly attempt?: number } {
   return attempt > 1 && hasRules(spec, 3) ? { attempt } : {}
-}
-
-async function write(
-  { ctx, input, ready, allowance }: NodeRun,
-  occasion: Occasion,
-  attempt: number
-): Promise<Executed> {
-  const { node, mode } = input.spec
-  const request = {
-    chain: node.chain,
-    execution: ready.execution,
-    ...accountOf(input.given)
-  }
-  if (mode.writes === 'simulate' || node.simulate) {
-    const simulation = await simulateTransaction(ctx, { ...request, ...anew(ctx, input) })
-    if (!simulation.ok) {
-      const { name, reason } = simulation.revert
-      throw nodeFailure(occasion, {
-        code: 'reverted',
-        message: reason ?? name ?? 'the contract would refuse it',
-        phase: 'simulate'
-      })
-    }
-    if (mode.writes === 'simulate') {
-      return { outputs: objectOf(simulation.outputs), status: 'simulated' }
-    }
-  }
-  const { budget, maxFee } = allowance
-  const refused = budget === undefined ? undefined : await takeBudget(ctx, budget, attempt)
-  if (refused !== undefined) {
-    throw nodeFailure(occasion, { code: 'policy_blocked', message: refused, phase: 'policy' })
-  }
-  const { call } = allowance.judging
-  const { hash, outputs, confirmations } = await sendTransaction(ctx, {
-    ...request,
-    ...(call === undefined ? {} : { call: call.execution }),
-    ...(maxFee === undefined ? {} : { maxFee }),
-    ...(input.replace === undefined ? {} : { replacing: input.replace })
-  })
-  ctx.log('tx_confirmed', { node: node.id, hash, confirmations })
-  return { outputs, status: 'done' }
 }
 
 function asserted(execution: NodeRun, executed: Executed, elapsedMs: number): Executed {
@@ -220,10 +193,4 @@ function withSteps({ input }: NodeRun, outputs: JsonObject): JsonObject {
 
 function occasionOf({ ctx, input }: NodeRun, elapsedMs: number): Occasion {
   return { ctx, node: input.spec.node, elapsedMs }
-}
-
-function objectOf(value: Json): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : {}
 }

@@ -16,6 +16,7 @@ import { type AisRuntime, atTime, prepareRuntime } from '../readiness/runtime.js
 import { answerParts, defaultSolver } from '../readiness/solver.js'
 import type { CompileValues } from '../value/compile.js'
 import { invalidInputs, nodeFailure, type Occasion, valuesFailure } from './failure.js'
+import { type GivenValues, nothingGiven } from './sealed-write.js'
 import { givenOf, hasRules, type NodeInput, resultsOf } from './spec.js'
 
 /** A node that can be executed or is skipped, with what its values read. */
@@ -23,10 +24,16 @@ export interface Gathered {
   readonly runtime: AisRuntime
   readonly readiness: Exclude<Readiness, { readonly state: 'blocked' | 'failed' }>
   readonly patches: readonly RuntimePatch[]
+  /** What was asked for, by whom it was given. */
+  readonly given: GivenValues
+  readonly found: GivenValues
 }
 
-/** Makes the runtime of a node: what the run was given, with the patches of nodes before it. */
-function runtimeFor(input: NodeInput, occasion: Occasion) {
+/**
+ * Makes the runtime of a node: what the run was given, with the patches of nodes before it and of
+ * earlier attempts.
+ */
+export function runtimeFor(input: NodeInput, occasion: Occasion, before: readonly GivenValues[]) {
   const { plan } = input.spec
   const prepared = prepareRuntime(plan, givenOf(input.given))
   if (!prepared.ok) {
@@ -37,12 +44,24 @@ function runtimeFor(input: NodeInput, occasion: Occasion) {
   if (typeof decided === 'string') {
     throw nodeFailure(occasion, { code: 'invalid_patch', message: decided, phase: 'arguments' })
   }
-  const all = [...patches, ...ownPatches(decided, input.spec)]
-  if (all.length === 0) return { runtime: { ...prepared.runtime, nodes }, patches: all }
+  const known = before.flatMap((one) => one.patches)
+  const all = [...patches, ...known, ...ownPatches(decided, input.spec)]
+  const start = withMade({ ...prepared.runtime, nodes }, input, before)
+  if (all.length === 0) return { runtime: start, patches: all }
   const applied = patchesFor(all, input.spec.node.chain)
-  const { runtime, audit } = applyPatches(plan, { ...prepared.runtime, nodes }, applied)
+  const { runtime, audit } = applyPatches(plan, start, applied)
   const rejected = new Set(audit.rejected.map(({ index }) => applied[index]))
   return { runtime, patches: all.filter((one) => !rejected.has(one)) }
+}
+
+function withMade(
+  runtime: AisRuntime,
+  { spec }: NodeInput,
+  before: readonly GivenValues[]
+): AisRuntime {
+  const made = Object.assign({}, ...before.map(({ choices }) => choices)) as JsonObject
+  if (Object.keys(made).length === 0) return runtime
+  return { ...runtime, choices: withChoices(runtime, spec.node.id, made) }
 }
 
 /** The runtime as the values of a node read it at a time, milliseconds. */
@@ -93,12 +112,14 @@ export async function gather(
   ctx: BlockContext,
   input: NodeInput,
   values: CompileValues,
-  occasion: Occasion & { readonly keepsTime: boolean }
+  { before = nothingGiven, looked, ...occasion }: GatherOptions
 ): Promise<Gathered> {
   const { node, plan } = input.spec
-  const start = runtimeFor(input, occasion)
+  const start = runtimeFor(input, occasion, [before])
   let { runtime } = start
   const patches = [...start.patches]
+  let given = before
+  let found = nothingGiven
   let atMs = occasion.keepsTime ? undefined : ctx.now()
   const readinessNow = () => {
     const timed = atMs === undefined ? runtime : runtimeAt(runtime, input.spec, atMs)
@@ -111,7 +132,8 @@ export async function gather(
       readiness = readinessNow()
     }
     if (readiness.state === 'failed') throw valuesFailure(occasion, readiness.errors)
-    if (readiness.state !== 'blocked') return { runtime, readiness, patches }
+    if (round === 0) await looked?.(readiness)
+    if (readiness.state !== 'blocked') return { runtime, readiness, patches, given, found }
     ctx.log('node_blocked', {
       node: node.id,
       missing: readiness.missingRefs,
@@ -127,7 +149,10 @@ export async function gather(
     const kept = answer.patches.filter(
       (_, index) => !audit.rejected.some((one) => one.index === index)
     )
-    patches.push(...ownPatches(kept, input.spec))
+    const own = ownPatches(kept, input.spec)
+    if (known === undefined) given = joined(given, { patches: own, choices: answer.choices })
+    else found = joined(found, { patches: own, choices: answer.choices })
+    patches.push(...own)
     runtime = { ...applied.runtime, choices: withChoices(runtime, node.id, answer.choices) }
   }
   throw nodeFailure(occasion, {
@@ -137,9 +162,19 @@ export async function gather(
   })
 }
 
-interface Given {
-  readonly patches: readonly RuntimePatch[]
-  readonly choices: JsonObject
+interface GatherOptions extends Occasion {
+  readonly keepsTime: boolean
+  /** What earlier attempts were given. */
+  readonly before?: GivenValues
+  /** Hears how ready the node is before anything is asked for. */
+  readonly looked?: (readiness: Exclude<Readiness, { readonly state: 'failed' }>) => Promise<void>
+}
+
+function joined(one: GivenValues, other: GivenValues): GivenValues {
+  return {
+    patches: [...one.patches, ...other.patches],
+    choices: { ...one.choices, ...other.choices }
+  }
 }
 
 /** Effect by which providers make choices; its request names the provider. */
@@ -150,7 +185,7 @@ async function choicesBy(
   ctx: BlockContext,
   spec: NodeInput['spec'],
   needed: readonly NeededChoice[]
-): Promise<Given | undefined> {
+): Promise<GivenValues | undefined> {
   const { node } = spec
   const choices: [string, Json][] = []
   for (const choice of needed) {
@@ -206,7 +241,7 @@ async function accountPatch(
   { spec, given }: NodeInput,
   missing: readonly string[],
   round: number
-): Promise<Given | undefined> {
+): Promise<GivenValues | undefined> {
   if (round > 0 || !missing.includes('ctx.wallet_address')) return undefined
   try {
     const { address } = await resolveAccount(ctx, { chain: spec.node.chain, ...accountOf(given) })
@@ -230,7 +265,7 @@ async function asked(
   { spec }: NodeInput,
   blocked: Readiness & { readonly state: 'blocked' },
   occasion: Occasion
-): Promise<Given> {
+): Promise<GivenValues> {
   const solution = defaultSolver(spec.plan, spec.node, blocked)
   if (solution.kind !== 'ask') {
     const message = solution.kind === 'cannot_solve' ? solution.problem : 'nothing to ask for'

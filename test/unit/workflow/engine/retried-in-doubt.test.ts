@@ -138,7 +138,6 @@ describe('a write that fails before it is prepared, in a later attempt', () => {
     const run = tally.start(simulated, { id: 'one', inputs: {} })
     for (let retry = 0; retry < 3; retry += 1) {
       const wait = await parked(run)
-      console.log(retry, JSON.stringify(wait?.request).slice(0, 260), chain.pool.length)
       expect(chain.pool).toHaveLength(1)
       isPaused = retry === 0
       expect(await decide(run, wait, 'retry')).toMatchObject({ accepted: true })
