@@ -2,7 +2,6 @@ import { systemClock, systemRandom } from '../core/index.js'
 import { KERNEL_VERSION } from '../intent/index.js'
 import { Registry } from './code/registry.js'
 import { openForRuntime } from './open.js'
-import { entriesWith } from './run/earlier-answers.js'
 import { WiredRuntime } from './runtime.js'
 import type { RuntimeOptions } from './runtime-api.js'
 import { noteSessions } from './session-notes.js'
@@ -16,7 +15,6 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
   const opened = await openForRuntime(options, { random })
   const own = opened.realPath === undefined ? [] : [opened.realPath]
   registry.rooms.keepClosed([...own, ...(options.closedPaths ?? [])])
-  registry.rooms.useJournals((runId, text) => entriesWith([text], opened.ledger, runId))
   const runtime = new WiredRuntime(opened, registry, {
     clock,
     random,

@@ -3,6 +3,7 @@ import type { Json } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { Registry } from './code/registry.js'
 import { PrincipalGate } from './gate/principal-gate.js'
+import { entriesWith } from './run/earlier-answers.js'
 import type { RunsHost } from './run/run-terms.js'
 import type { WiredOptions } from './runtime-api.js'
 
@@ -22,6 +23,7 @@ export function hostOf(
       if (written !== undefined) telemetry.committed({ ...written, at: clock.now() })
     })
   }
+  registry.rooms.useJournals((runId, text) => entriesWith([text], ledger, runId))
   return {
     journal: ledger,
     clock,

@@ -6,7 +6,8 @@ import {
   isJsonObject,
   type Json,
   type Redactor,
-  type RunId
+  type RunId,
+  TallyError
 } from '../../core/index.js'
 import type { LoadedExpressions } from '../../expression/index.js'
 import type { NetworkOptions } from '../../intent/index.js'
@@ -55,7 +56,10 @@ export class DocumentRooms {
   #agentParts: AgentParts | undefined
   #workflow: Promise<WorkflowParts> | undefined
   #workflowParts: WorkflowParts | undefined
-  #journal: ReadJournal = async () => []
+  // Without a journal nothing says that nothing was spent or sent.
+  #journal: ReadJournal = async () => {
+    throw new TallyError('core.internal', { problem: 'no journal tells what a run has done' })
+  }
 
   constructor(options: {
     readonly hosts: RoomHosts

@@ -6,7 +6,15 @@ import type { PlanRetry } from '../plan/plan.js'
 import { ownCondition, type ReadyNode } from '../readiness/readiness.js'
 import type { CompileValues } from '../value/compile.js'
 import { type Allowance, refuseAgain } from './approve.js'
-import { failureIn, nodeFailure, type Occasion, rethrown, valuesFailure } from './failure.js'
+import { isInDoubt } from './diagnose.js'
+import {
+  failureIn,
+  NodeFailure,
+  nodeFailure,
+  type Occasion,
+  rethrown,
+  valuesFailure
+} from './failure.js'
 import { type Gathered, runtimeAt } from './gather.js'
 import { returnedBy } from './returns.js'
 import { hasRules, type NodeInput, type NodeResult } from './spec.js'
@@ -95,11 +103,17 @@ async function polled(
   try {
     return await once(execution, occasion, attempt)
   } catch (error) {
+    // What was sent may take effect yet: sending it again would be beside it.
+    if (execution.sending !== undefined && isOpen(error)) throw error
     const failure = failureIn(error)
     const isPassing = failure?.retryable === true && !failure.sent
     if (!mayGoOn || !(isPassing || isRetryable(error))) throw error
     return undefined
   }
+}
+
+function isOpen(error: unknown): boolean {
+  return error instanceof NodeFailure && isInDoubt({ details: error.details })
 }
 
 function isRetryable(error: unknown): boolean {

@@ -6,7 +6,13 @@ import {
   requestHashOf,
   unitIdOf
 } from '../../block/index.js'
-import { canonicalString, type Hash, isJsonObject, type Json } from '../../core/index.js'
+import {
+  canonicalString,
+  type Hash,
+  isJsonObject,
+  type Json,
+  TallyError
+} from '../../core/index.js'
 import {
   type ChainCall,
   chainEffects,
@@ -95,7 +101,7 @@ export function earlierWrite(ctx: BlockContext) {
  */
 export class SentWrites {
   readonly provider: Provider
-  #read: ReadJournal = async () => []
+  #read: ReadJournal | undefined
 
   constructor() {
     this.provider = { name: EXECUTION_EFFECT, perform: (call) => this.#earlier(call) }
@@ -107,7 +113,9 @@ export class SentWrites {
 
   async #earlier({ request, runId }: EffectCall): Promise<Json> {
     const { attempt = 0, path = null, unit = null } = isJsonObject(request) ? request : {}
-    if (runId === undefined || typeof path !== 'string') return null
+    if (runId === undefined || typeof path !== 'string' || this.#read === undefined) {
+      throw new TallyError('core.internal', { problem: 'no journal tells what was sent' })
+    }
     const entries = await this.#read(runId, `"path":${canonicalString(path)}`)
     const isOfNode = (entry: NodeEntry) =>
       entry.path === path &&

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Json } from '../../../../src/core/index.js'
+import { type Clock, type Json, systemClock } from '../../../../src/core/index.js'
 import { evmExecutor } from '../../../../src/executor/evm/index.js'
 import { chainProviders } from '../../../../src/executor/index.js'
 import { createRuntime, MEMORY_LOCATION } from '../../../../src/runtime/index.js'
 import { troublesOf } from '../../../../src/workflow/engine/diagnose.js'
+import { aisText } from '../../../support/ais.js'
+import { flow, transfer } from '../../../support/ais-flows.js'
 import {
   anvilKeys,
   artifact,
@@ -157,5 +159,49 @@ describe('a workflow on anvil', () => {
       }
     ])
     expect(await chain.rpc('eth_blockNumber', [])).toBe(before)
+  })
+
+  it('W11: finds what it has sent, though its arguments tell another time by now', async () => {
+    let laterMs = 0
+    const clock: Clock = {
+      now: () => systemClock.now() + laterMs,
+      schedule: (at, due) => systemClock.schedule(at - laterMs, due)
+    }
+    const evm = evmExecutor({
+      chains: {
+        [chain.id]: { rpc: [chain.url], signer: 'env:KEY', pollMs: 20, timeoutMs: 60 }
+      },
+      environment: { KEY: anvilKeys[0] }
+    })
+    await using tally = await createRuntime({
+      location: MEMORY_LOCATION,
+      clock,
+      providers: chainProviders([evm]),
+      workflow: {
+        protocols: [aisText('erc20')],
+        writes: 'broadcast',
+        policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
+      }
+    })
+    const lit = { chain_id: chain.id, address: token, decimals: 6 }
+    const args = { token: { lit }, to: { lit: third.address }, amount: { cel: 'ctx.now % 1000' } }
+    const count = () => chain.client.getTransactionCount({ address: owner.address })
+    const before = await count()
+    await chain.rpc('evm_setAutomine', [false])
+    const document = flow([transfer('pay', { args })], { default_chain: chain.id })
+    const run = tally.start(document, { id: 'pay', inputs: {} })
+    for await (const { type } of run) {
+      if (type === 'run.finished') break
+      const [wait] = type === 'run.parked' ? await run.waits() : []
+      if (wait === undefined) continue
+      laterMs += 1_500
+      if (laterMs > 3_000) await chain.rpc('evm_mine', [])
+      const { token: named, digest } = wait
+      await run.resume(named, { digest, action: 'retry' })
+    }
+    await chain.rpc('evm_setAutomine', [true])
+    await chain.rpc('evm_mine', [])
+    expect([(await run.result).status, (await count()) - before]).toEqual(['done', 1])
+    expect(await tally.verify()).toMatchObject({ ok: true })
   })
 })

@@ -3,7 +3,7 @@ import type { OpenWait } from '../../../../src/block/index.js'
 import { type Clock, type Json, type JsonObject, systemClock } from '../../../../src/core/index.js'
 import { chainEffects, chainProviders } from '../../../../src/executor/index.js'
 import type { RunHandle } from '../../../../src/runtime/index.js'
-import { FakeChain, fakeExecutor } from '../../../../src/testing/index.js'
+import { FakeChain, type FakeTransaction, fakeExecutor } from '../../../../src/testing/index.js'
 import { aisText } from '../../../support/ais.js'
 import { asset, flow, owner, transfer } from '../../../support/ais-flows.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../../../support/ledger-on-disk.js'
@@ -145,5 +145,48 @@ describe('a write that fails before it is prepared, in a later attempt', () => {
     await parked(run)
     expect(chain.pool).toHaveLength(1)
     await run.cancel('enough')
+  })
+})
+
+describe('a write that a wallet outside sends', () => {
+  it('W11: is asked for once, though its arguments tell another time by now', async () => {
+    const chain = new FakeChain({ id })
+    chain.holds = () => true
+    const account = `0x${'2'.repeat(40)}`
+    const terms = { pollMs: 1, timeoutMs: 3 }
+    const clock = hastyClock()
+    const tally = await disk.open({
+      clock,
+      providers: chainProviders([fakeExecutor({ chains: [chain], terms })]),
+      workflow: {
+        protocols: [aisText('erc20')],
+        writes: 'broadcast',
+        policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
+      }
+    })
+    const run = tally.start(document, { id: 'one', inputs: { inputs: {}, ctx: { account } } })
+    const asked: string[] = []
+    for (let wait = await parked(run); wait !== undefined; wait = await parked(run)) {
+      const { token, digest, reason, request } = wait
+      asked.push(reason)
+      expect(asked.length).toBeLessThan(5)
+      if (reason === 'decision') {
+        if (asked.length > 2) {
+          chain.holds = () => false
+          chain.mine()
+        }
+        await run.resume(token, { digest, action: 'retry' })
+        continue
+      }
+      const { transaction } = (request as JsonObject)['request'] as JsonObject
+      const { execution } = transaction as { readonly execution: FakeTransaction['execution'] }
+      const hash = `0x${String(asked.length).repeat(64)}`
+      chain.receive({ hash, from: account, nonce: 0, validUntil: null, execution })
+      await run.resume(token, { digest, action: 'resume', value: { hash } })
+    }
+    expect(asked).toEqual(['external', 'decision', 'decision'])
+    expect((await run.result).status).toBe('done')
+    expect(chain.effective()).toHaveLength(1)
+    expect(await tally.verify()).toMatchObject({ ok: true })
   })
 })
