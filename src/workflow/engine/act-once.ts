@@ -2,9 +2,10 @@ import { finishSent } from '../../executor/index.js'
 import { isPlugin, type Verdict } from '../policy/gate.js'
 import type { Readiness, ReadyNode } from '../readiness/readiness.js'
 import { approve, type Judging, judged, judgingOf } from './approve.js'
-import { checked, execute, type NodeRun } from './execute.js'
+import { checked, execute } from './execute.js'
 import { type Occasion, rethrown } from './failure.js'
 import { accountOf, type Gathered, gather, runtimeFor } from './gather.js'
+import type { NodeRun, Sending } from './node-run.js'
 import { resultOf, skipped, tellReady } from './result.js'
 import {
   type EarlierWrite,
@@ -15,7 +16,7 @@ import {
   sealWrite
 } from './sealed-write.js'
 import type { NodeResult } from './spec.js'
-import { checkSealed, doneWith, replacingOf, type Sending } from './write.js'
+import { checkSealed, doneWith, replacingOf } from './write.js'
 
 type Asked = Pick<NodeRun, 'ctx' | 'input' | 'values'>
 type Sent = NonNullable<EarlierWrite['sent']>

@@ -11,10 +11,11 @@ import type { CompileValues, ValuesOf } from '../value/compile.js'
 import { actOnce } from './act-once.js'
 import { approve, judgingOf } from './approve.js'
 import { SPEND_EFFECT } from './budget.js'
-import { execute, type NodeRun } from './execute.js'
+import { execute } from './execute.js'
 import { NodeFailure, type Occasion } from './failure.js'
 import { DETECT_EFFECT, gather, TIME_EFFECT } from './gather.js'
 import { inputsBlock } from './inputs.js'
+import type { NodeRun } from './node-run.js'
 import { outputsBlock } from './outputs.js'
 import { preflightBlock } from './preflight.js'
 import { nodeRefusal } from './refuse.js'
@@ -32,7 +33,8 @@ import {
 const version = '1.0.0'
 /**
  * What actions may ask for stands in their receipts: it is another version that takes a budget, one
- * that keeps its time, one that looks behind the types of plugins, and one that seals what it sends.
+ * that keeps its time, one that looks behind the types of plugins, and one that seals what it
+ * sends.
  */
 const budgetedVersion = '1.1.0'
 const timedVersion = '1.2.0'

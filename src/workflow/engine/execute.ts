@@ -1,11 +1,9 @@
-import type { BlockContext } from '../../block/index.js'
 import type { JsonObject } from '../../core/index.js'
 import { limits } from '../../core/index.js'
 import { readChain } from '../../executor/index.js'
 import type { PlanRetry } from '../plan/plan.js'
-import { ownCondition, type ReadyNode } from '../readiness/readiness.js'
-import type { CompileValues } from '../value/compile.js'
-import { type Allowance, refuseAgain } from './approve.js'
+import { ownCondition } from '../readiness/readiness.js'
+import { refuseAgain } from './approve.js'
 import { isInDoubt } from './diagnose.js'
 import {
   failureIn,
@@ -15,28 +13,11 @@ import {
   rethrown,
   valuesFailure
 } from './failure.js'
-import { type Gathered, runtimeAt } from './gather.js'
+import { runtimeAt } from './gather.js'
+import { anew, type Executed, type NodeRun } from './node-run.js'
 import { returnedBy } from './returns.js'
-import { hasRules, type NodeInput, type NodeResult } from './spec.js'
-import { type Sending, write } from './write.js'
-
-/** What a node's execution has given. */
-export interface Executed {
-  readonly outputs: JsonObject
-  readonly status: NodeResult['status']
-}
-
-export interface NodeRun {
-  readonly ctx: BlockContext
-  readonly input: NodeInput
-  readonly gathered: Gathered
-  readonly ready: ReadyNode
-  /** What holds each execution when it is sent. */
-  readonly allowance: Allowance
-  readonly values: CompileValues
-  /** Absent of reads, and of actions that seal no executions. */
-  readonly sending?: Sending
-}
+import { hasRules } from './spec.js'
+import { write } from './write.js'
 
 /**
  * Executes a ready node: once, or until its condition holds (W5); then checks what must hold
@@ -154,17 +135,6 @@ async function read({ ctx, input, ready }: NodeRun): Promise<Executed> {
   const at = block === undefined ? {} : { block }
   const request = { chain, execution: ready.execution, ...at, ...anew(ctx, input) }
   return { outputs: await readChain(ctx, request), status: 'done' }
-}
-
-/**
- * What a chain said in an earlier attempt is sealed, and may be why that attempt failed: a person
- * who has the node tried again wants to know what the chain says now (W13).
- */
-export function anew(
-  { attempt }: BlockContext,
-  { spec }: NodeInput
-): { readonly attempt?: number } {
-  return attempt > 1 && hasRules(spec, 3) ? { attempt } : {}
 }
 
 function asserted(execution: NodeRun, executed: Executed, elapsedMs: number): Executed {

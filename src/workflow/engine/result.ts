@@ -1,7 +1,7 @@
 import type { BlockContext } from '../../block/index.js'
 import type { ReadyNode } from '../readiness/readiness.js'
-import type { Executed } from './execute.js'
 import type { Gathered } from './gather.js'
+import type { Executed } from './node-run.js'
 import { hasRules, type NodeInput, type NodeResult } from './spec.js'
 
 /** What a node gives that was executed. */

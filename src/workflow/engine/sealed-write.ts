@@ -165,14 +165,10 @@ class Writes {
   readonly #asked = new Map<string, { readonly written: Written; readonly generation: number }>()
 
   take(entry: NodeEntry): void {
-    switch (entry.k) {
-      case 'requested':
-        if (entry.effect === chainEffects.broadcast) this.#at?.transaction.open.add(placeOf(entry))
-        return
-      case 'wait':
-        return this.#asks(entry)
-      case 'sealed':
-        return this.#sealed(entry)
+    if (entry.k === 'sealed') this.#sealed(entry)
+    else if (entry.k === 'wait') this.#asks(entry)
+    else if (entry.effect === chainEffects.broadcast) {
+      this.#at?.transaction.open.add(placeOf(entry))
     }
   }
 
@@ -201,7 +197,7 @@ class Writes {
     else this.#answered(entry)
   }
 
-  /** A retry seals again what it keeps of the attempt before; what replaces another is no new one. */
+  /** A retry seals again what it keeps; what replaces a transaction is not told as a new one. */
   #prepared({ requestHash, body }: NodeEntry & { readonly k: 'sealed' }): void {
     for (const written of this.#all) {
       const { write, transactions } = written

@@ -7,20 +7,11 @@ import {
   type TransactionOutcome
 } from '../../executor/index.js'
 import { takeBudget } from './budget.js'
-import { anew, type Executed, type NodeRun } from './execute.js'
 import { nodeFailure, type Occasion } from './failure.js'
 import { accountOf } from './gather.js'
-import { type EarlierWrite, type SealedWrite, sealWrite } from './sealed-write.js'
+import { anew, type Executed, type NodeRun, type Sending } from './node-run.js'
+import { type SealedWrite, sealWrite } from './sealed-write.js'
 import type { NodeInput } from './spec.js'
-
-/** How an action sends that seals its executions. */
-export interface Sending {
-  /** What it sends; it is sealed already if `isSealed`. */
-  readonly write: SealedWrite
-  readonly isSealed: boolean
-  /** What earlier attempts have sent of the same. */
-  readonly sent: EarlierWrite['sent']
-}
 
 /** Executes an action once: simulated, taken from the budget of its run, sealed, and sent. */
 export async function write(

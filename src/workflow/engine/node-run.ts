@@ -1,0 +1,47 @@
+import type { BlockContext } from '../../block/index.js'
+import type { JsonObject } from '../../core/index.js'
+import type { ReadyNode } from '../readiness/readiness.js'
+import type { CompileValues } from '../value/compile.js'
+import type { Allowance } from './approve.js'
+import type { Gathered } from './gather.js'
+import type { EarlierWrite, SealedWrite } from './sealed-write.js'
+import { hasRules, type NodeInput, type NodeResult } from './spec.js'
+
+/** What a node's execution has given. */
+export interface Executed {
+  readonly outputs: JsonObject
+  readonly status: NodeResult['status']
+}
+
+/** One execution of a node that is ready. */
+export interface NodeRun {
+  readonly ctx: BlockContext
+  readonly input: NodeInput
+  readonly gathered: Gathered
+  readonly ready: ReadyNode
+  /** What holds each execution when it is sent. */
+  readonly allowance: Allowance
+  readonly values: CompileValues
+  /** Absent of reads, and of actions that seal no executions. */
+  readonly sending?: Sending
+}
+
+/** How an action sends that seals its executions. */
+export interface Sending {
+  /** What it sends; it is sealed already if `isSealed`. */
+  readonly write: SealedWrite
+  readonly isSealed: boolean
+  /** What earlier attempts have sent of the same. */
+  readonly sent: EarlierWrite['sent']
+}
+
+/**
+ * What a chain said in an earlier attempt is sealed, and may be why that attempt failed: a person
+ * who has the node tried again wants to know what the chain says now (W13).
+ */
+export function anew(
+  { attempt }: BlockContext,
+  { spec }: NodeInput
+): { readonly attempt?: number } {
+  return attempt > 1 && hasRules(spec, 3) ? { attempt } : {}
+}
