@@ -90,6 +90,7 @@ export {
 } from './intent/index.js'
 export {
   type ImportOptions,
+  type ImportProgress,
   importSnapshot,
   type LedgerState,
   type LocationImport,

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
+import { TallyError } from '../core/index.js'
 import { inspectLocation, mainIdentity } from '../ledger/index.js'
-import type { ExportReport } from '../runtime/index.js'
+import type { ExportReport, ServiceRequests } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { showUnchecked } from './frame/render.js'
-import { withSession } from './frame/session.js'
+import { type Session, withSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
 /**
@@ -22,8 +23,9 @@ export async function exportSnapshot(
   const isFollower = found?.marker.followers?.some((one) => one === identity) === true
   const unsigned = options.unsigned === true || isFollower
   const path = resolve(cwd, file)
+  const asked = { path, unsigned, damaged: options.damaged === true }
   const report = await withSession<ExportReport>(frame, unsigned ? 'read' : 'sign', (session) =>
-    session.client.request('export', { path, unsigned, damaged: options.damaged === true })
+    exportBy(frame, session.client, asked)
   )
   output.document('export', report)
   const { receipts, openRuns, headRoot, isNoted, failure } = report
@@ -37,4 +39,20 @@ export async function exportSnapshot(
   const damaged = output.paint('red', 'damaged')
   output.line(text`${damaged} ${field} of receipt ${index}: no import takes this file`)
   return exitCodes.unverified
+}
+
+function exportBy(
+  { output }: Frame,
+  client: Session['client'],
+  asked: ServiceRequests['export']['params']
+): Promise<ExportReport> {
+  return output.withProgress(async (report) => {
+    if (report === undefined) return client.request('export', asked)
+    for await (const event of client.stream('exporting', asked)) {
+      if (event.phase === 'done') return event.report
+      const { phase, done, total } = event
+      report({ label: phase, done, total, unit: phase === 'verifying' ? 'commits' : 'lines' })
+    }
+    throw new TallyError('core.internal', { problem: 'an export ended without a report' })
+  })
 }

@@ -5,6 +5,7 @@ import { type IdentityId, TallyError } from '../core/index.js'
 import {
   connectOwner,
   type GivenNote,
+  type ImportProgress,
   importSnapshot,
   inspectLocation,
   type LocationImport,
@@ -61,7 +62,10 @@ async function importThere(
   const found = await inspectLocation(directory)
   const owner = found === undefined ? undefined : await connectOwner(found.realPath)
   if (owner === undefined) {
-    show(frame, await importSnapshot(directory, given))
+    const imported = await output.withProgress((report) =>
+      importSnapshot(directory, { ...given, onProgress: report && ((at) => report(barOf(at))) })
+    )
+    show(frame, imported)
     return undefined
   }
   const payload = { file: given.file, notes: given.notes.map((note) => ({ ...note })) }
@@ -73,6 +77,11 @@ async function importThere(
     output.log(text`the service that holds the ledger has to be started again, to take it over`)
   }
   return code === exitCodes.done ? undefined : code
+}
+
+function barOf({ phase, done, total }: ImportProgress) {
+  const unit = phase === 'reading' ? 'lines' : 'commits'
+  return { label: phase === 'reading' ? 'reading' : 'verifying', done, total, unit }
 }
 
 function show(frame: Frame, imported: LocationImport): void {

@@ -24,6 +24,7 @@ const kinds: Readonly<Record<Name, MethodKind>> = {
   doctor: read,
   events: reads,
   export: change,
+  exporting: changes,
   feed: reads,
   find: read,
   grants: read,

@@ -200,6 +200,8 @@ export const RESTING_RUNS_SHOWN_MAX = 20
 export const VERIFY_IN_FLIGHT_MAX = 64
 /** How often a ledger that is being written is verified until two findings agree. */
 export const VERIFY_ATTEMPTS_MAX = 5
+/** Executions of each step in one verification: more find nothing that two do not. */
+export const VERIFY_EXECUTIONS_MAX = 2
 /** Time between two of these verifications. */
 export const VERIFY_PAUSE_MS = 20
 /** Journal of the run whose last receipt is done again when a ledger is opened (K10). */
@@ -223,6 +225,8 @@ export const WATCH_RUNS_MAX = 1_000
 export const WATCH_STEPS_MAX = 64
 /** How long a watch marks what has changed. */
 export const WATCH_FRESH_MS = 10_000
+/** How long work takes before a terminal has a bar of its progress. */
+export const TERMINAL_PROGRESS_AFTER_MS = 300
 /** Time between two pictures on a terminal, at least; ages are drawn anew after the second one. */
 export const TERMINAL_FRAME_MS = 100
 export const TERMINAL_AGE_MS = 1_000

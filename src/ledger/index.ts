@@ -77,6 +77,7 @@ export type {
   WriteSetEntry
 } from './receipt/receipt.js'
 export { type RepairOptions, type RepairOutcome, repairLedger } from './repair.js'
+export type { ImportProgress } from './snapshot/build.js'
 export {
   type ImportOptions,
   importSnapshot,
@@ -106,3 +107,4 @@ export {
   type VerifiedReceipt
 } from './verify/report.js'
 export { type VerifyOptions, verifyLedger } from './verify/verify.js'
+export { storedCommits, watchedStore } from './verify/watched-store.js'

@@ -60,12 +60,7 @@ import type { StartOptions } from './run/start-options.js'
 import type { Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
 import { exemptSecrets, redactedService } from './service/redacted-service.js'
 import { serve } from './service/service.js'
-import {
-  type ExportOptions,
-  type ExportReport,
-  exportIntent,
-  exportLedger
-} from './system/exporting.js'
+import { type ExportOptions, exportIntent, exportLedger } from './system/exporting.js'
 import { Importing } from './system/importing.js'
 import { SystemActs } from './system/system-intents.js'
 import { readSystem } from './system/system-reading.js'
@@ -354,10 +349,11 @@ export class WiredRuntime implements Runtime {
     return this.ledger.note()
   }
 
-  export(options: ExportOptions): Promise<ExportReport> {
+  export(options: ExportOptions): ReturnType<typeof exportLedger> {
     const { ledger, store } = this.#opened
-    const verify = () => this.audit.verifySteadily({ reexecute: false })
-    const note = async () => (ledger.state().mode === 'safe' ? null : ledger.note())
+    const verify = (onRecord?: () => void) =>
+      this.audit.verifySteadily({ reexecute: false, onRecord })
+    const note = async () => (ledger.mode === 'safe' ? null : ledger.note())
     return exportLedger({ store, identity: ledger.identity, verify, note }, options)
   }
 

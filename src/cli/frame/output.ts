@@ -1,4 +1,5 @@
 import { isTallyError, type Json, Redactor } from '../../core/index.js'
+import { type Progress, ProgressBar } from './progress.js'
 import { Screen, type ScreenSize } from './screen.js'
 import type { Sink } from './sink.js'
 import { escapedJson, type Paint, painter, Text, text } from './text.js'
@@ -23,6 +24,7 @@ export class Output {
   readonly #stdout: Sink
   readonly #stderr: Sink
   readonly #paintError: Paint
+  readonly #hasBars: boolean
   readonly #redactor: Redactor
   #full = false
   #live: readonly Text[] = []
@@ -42,6 +44,7 @@ export class Output {
     this.#stderr = stderr
     const mayPaint = !environment['NO_COLOR'] && environment['TERM'] !== 'dumb'
     this.isLive = stdout.isTTY === true && !isJson && environment['TERM'] !== 'dumb'
+    this.#hasBars = stderr.isTTY === true && !isJson && environment['TERM'] !== 'dumb'
     this.paint = painter(mayPaint && stdout.isTTY === true)
     this.#paintError = painter(mayPaint && stderr.isTTY === true)
   }
@@ -89,6 +92,19 @@ export class Output {
   screen(picture: (size: ScreenSize) => readonly Text[]): Screen | undefined {
     if (!this.isLive) return undefined
     return new Screen(this.#stdout, (content) => this.#shown(content), picture)
+  }
+
+  /** Does work whose progress a bar shows, on a terminal; elsewhere nothing asks how far it is. */
+  async withProgress<Result>(
+    work: (report: ((progress: Progress) => void) | undefined) => Promise<Result>
+  ): Promise<Result> {
+    if (!this.#hasBars) return work(undefined)
+    const bar = new ProgressBar(this.#stderr)
+    try {
+      return await work((progress) => bar.show(progress))
+    } finally {
+      bar.end()
+    }
   }
 
   error(error: unknown): void {

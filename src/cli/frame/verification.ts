@@ -1,10 +1,11 @@
 import { type Hash, TallyError } from '../../core/index.js'
 import type { GivenNote } from '../../ledger/index.js'
-import type { Registrations, ServiceRequests } from '../../runtime/index.js'
-import { ownerClient } from './client.js'
+import type { Registrations, ServiceRequests, VerificationProgress } from '../../runtime/index.js'
+import { ownerClient, type ServiceClient } from './client.js'
 import type { Frame } from './frame.js'
 import { atHolder, once } from './holder.js'
 import { givenPassphrase } from './passphrase.js'
+import type { Progress } from './progress.js'
 import { configOf } from './session.js'
 
 export type Report = ServiceRequests['verify']['result']
@@ -28,15 +29,43 @@ export async function verifyThere(
   let code: Registrations | undefined
   return atHolder<Report>(frame, {
     owner: (owner) =>
-      once(owner, (one) => ownerClient(one).request('verify', { notes, replay, executions })),
+      once(owner, (one) => verifyByOwner(frame, ownerClient(one), { notes, replay, executions })),
     here: async (directory) => {
       if (replay) code ??= await configOf(frame, config)
       const { verifyLocation } = await import('../../runtime/index.js')
       const { identity } = frame
       const keyed = { passphrase: givenPassphrase(frame) }
-      return verifyLocation(directory, { notes, code, executions, identity, keyed })
+      const asked = { notes, code, executions, identity, keyed }
+      return frame.output.withProgress((report) => {
+        const onProgress = report && ((progress: VerificationProgress) => report(barOf(progress)))
+        return verifyLocation(directory, { ...asked, onProgress })
+      })
     }
   })
+}
+
+function verifyByOwner(
+  frame: Frame,
+  client: ServiceClient,
+  asked: ServiceRequests['verify']['params'] & { readonly executions: number }
+): Promise<Report> {
+  return frame.output.withProgress(async (report) => {
+    if (report === undefined) return client.request('verify', asked)
+    const { executions, ...rest } = asked
+    // Without executing again there is nothing to count.
+    const params = executions > 1 ? asked : rest
+    for await (const progress of client.stream('verifying', params)) {
+      // The last one carries the report, as `verify` gives it.
+      if (progress.report !== undefined) return progress.report as unknown as Report
+      report(barOf(progress))
+    }
+    throw new TallyError('core.internal', { problem: 'a verification ended without a report' })
+  })
+}
+
+function barOf({ phase, done, total }: VerificationProgress): Progress {
+  const label = phase === 'executing' ? 'executing again' : 'verifying'
+  return { label, done, total, unit: 'commits' }
 }
 
 /** Does one receipt again, where the ledger is. Throws `receipt.not_found`. */

@@ -15,6 +15,7 @@ import { parseRecord } from '../record/record.js'
 import type { Store } from '../stores/port.js'
 import { type GivenNote, noNoteGiven, type VerificationReport } from '../verify/report.js'
 import { verifyLedger } from '../verify/verify.js'
+import { watchedStore } from '../verify/watched-store.js'
 import type { SnapshotLine } from './format.js'
 import { History, type SnapshotRelation } from './history.js'
 import { OpenRuns } from './open-runs.js'
@@ -26,6 +27,18 @@ export interface BuiltSnapshot {
   readonly report: VerificationReport
   readonly openRuns: readonly RunId[]
 }
+
+/**
+ * How far an import is: lines of the snapshot that were taken in, then commits that were verified.
+ */
+export interface ImportProgress {
+  readonly phase: 'reading' | 'verifying'
+  readonly done: number
+  readonly total: number
+}
+
+/** Called often: with each line, and each commit. */
+export type OnImportProgress = (progress: ImportProgress) => void
 
 /**
  * Builds a ledger in an empty store from a snapshot, and verifies all of it: every record, the
@@ -40,24 +53,36 @@ export async function buildFromSnapshot(options: {
   readonly notes: readonly GivenNote[]
   /** Asked between lines; throws when the work is not wanted any more. */
   readonly goOn?: (() => void) | undefined
+  readonly onProgress?: OnImportProgress | undefined
 }): Promise<BuiltSnapshot> {
-  const { snapshot, target, existing, goOn } = options
+  const { snapshot, target, existing, goOn, onProgress } = options
   const { identity } = snapshot.header
   const history = await History.of(existing, new StoreKeys(identity))
   const filling = new Filling(snapshot, target, history)
+  const { counts } = snapshot.header
+  const lines = counts.commits + counts.stateEntries + counts.blobs + counts.openRuns
+  let read = 0
   for await (const line of snapshot.body()) {
     goOn?.()
     await filling.add(line)
+    read += 1
+    onProgress?.({ phase: 'reading', done: read, total: lines })
   }
   const openRuns = await filling.finish()
-  const { commits } = snapshot.header.counts
+  const { commits } = counts
   // What cannot take its place need not be verified.
   history.relation(commits)
   await history.check(identity, commits)
   const { note } = snapshot.footer
   const own = note === null ? [] : [{ source: `the footer of ${snapshot.path}`, text: note }]
   const notes = [...own, ...options.notes]
-  const verified = await verifyLedger({ store: target, identity, notes })
+  let verifiedCommits = 0
+  const store = watchedStore(target, identity, () => {
+    verifiedCommits += 1
+    const done = Math.min(verifiedCommits, commits)
+    onProgress?.({ phase: 'verifying', done, total: commits })
+  })
+  const verified = await verifyLedger({ store, identity, notes })
   // The program that made the file wrote the footer's note, so it is no note from outside.
   const without = options.notes.length === 0 ? [noNoteGiven] : []
   const report = { ...verified, notChecked: [...verified.notChecked, ...without] }

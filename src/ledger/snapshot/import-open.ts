@@ -22,7 +22,7 @@ export async function importIntoOpen(
   },
   options: ImportOptions & { readonly isCalledOff: () => boolean }
 ): Promise<LocationImport> {
-  const { file, notes = [], isCalledOff } = options
+  const { file, notes = [], onProgress, isCalledOff } = options
   const { location, restoring } = open
   const snapshot = await SnapshotReader.open(file)
   const before = location.marker.live
@@ -36,7 +36,7 @@ export async function importIntoOpen(
     isHeld = true
   }
   try {
-    const done = await replaceHeld(open, { snapshot, notes, goOn, decides })
+    const done = await replaceHeld(open, { snapshot, notes, onProgress, goOn, decides })
     restoring.end(done.live === before ? 'unchanged' : 'replaced')
     return importOf(snapshot, done)
   } catch (error) {

@@ -7,7 +7,7 @@ import { openMemoryStore } from '../stores/memory.js'
 import type { Store } from '../stores/port.js'
 import { levelStores } from '../stores/stores.js'
 import type { GivenNote, VerificationReport } from '../verify/report.js'
-import { type BuiltSnapshot, buildFromSnapshot } from './build.js'
+import { type BuiltSnapshot, buildFromSnapshot, type OnImportProgress } from './build.js'
 import { SnapshotReader } from './read.js'
 
 export interface ImportOptions {
@@ -16,6 +16,8 @@ export interface ImportOptions {
    * Notes from outside, as for a verification (P5); one that does not hold refuses the snapshot.
    */
   readonly notes?: readonly GivenNote[]
+  /** Hears how far it is; what it throws ends the import. */
+  readonly onProgress?: OnImportProgress | undefined
 }
 
 export interface LocationImport {
@@ -44,15 +46,15 @@ export interface LocationImport {
  */
 export async function importSnapshot(
   location: string,
-  { file, notes = [] }: ImportOptions
+  { file, notes = [], onProgress }: ImportOptions
 ): Promise<LocationImport> {
   const snapshot = await SnapshotReader.open(file)
   try {
     const found = await inspectLocation(location)
-    if (found === undefined) return await create(location, { snapshot, notes })
+    if (found === undefined) return await create(location, { snapshot, notes, onProgress })
     const held = await holdStore(location)
     try {
-      return importOf(snapshot, await replaceHeld(held, { snapshot, notes }))
+      return importOf(snapshot, await replaceHeld(held, { snapshot, notes, onProgress }))
     } finally {
       await held.close()
     }
@@ -84,9 +86,11 @@ export function importOf(
 interface Importing {
   readonly snapshot: SnapshotReader
   readonly notes: readonly GivenNote[]
+  readonly onProgress?: OnImportProgress | undefined
 }
 
-async function create(directory: string, { snapshot, notes }: Importing): Promise<LocationImport> {
+async function create(directory: string, given: Importing): Promise<LocationImport> {
+  const { snapshot } = given
   const built: BuiltSnapshot[] = []
   const identities = [snapshot.header.identity]
   const location = await initLocation(directory, {
@@ -97,7 +101,7 @@ async function create(directory: string, { snapshot, notes }: Importing): Promis
       const target = await levelStores.create(path)
       const letGo = () => target.close()
       try {
-        built.push(await buildFromSnapshot({ snapshot, target, existing: undefined, notes }))
+        built.push(await buildFromSnapshot({ ...given, target, existing: undefined }))
       } catch (error) {
         await letGo()
         throw error
@@ -118,6 +122,7 @@ export async function replaceHeld(
   {
     snapshot,
     notes,
+    onProgress,
     goOn,
     decides = () => Promise.resolve()
   }: Importing & {
@@ -132,7 +137,8 @@ export async function replaceHeld(
   const built: BuiltSnapshot[] = []
   await location.replaceLive(identity, async (path) =>
     within(await location.stores.create(path), async (target) => {
-      built.push(await buildFromSnapshot({ snapshot, target, existing, notes, goOn }))
+      const given = { snapshot, target, existing, notes, onProgress, goOn }
+      built.push(await buildFromSnapshot(given))
       await copyOthers(existing, target, keys)
       await decides()
       return (await only(built).relation()) === 'extends'

@@ -42,12 +42,14 @@ export async function writeSnapshot(options: {
   readonly path: string
   /** Made just before; null where there is no key. */
   readonly note: string | null
+  /** Called with each line: how many there were so far, and how many there will be. */
+  readonly onLine?: ((done: number, total: number) => void) | undefined
 }): Promise<SnapshotReport> {
-  const { path, note } = options
+  const { path, note, onLine = () => undefined } = options
   const contents = await SnapshotContents.take(options.store, options.identity)
   try {
     const header = await contents.header()
-    const written = new SnapshotText(header, contents, note)
+    const written = new SnapshotText(header, contents, { note, onLine })
     await createWhole(path, written)
     const { head, identity, counts } = header
     return {
@@ -77,19 +79,28 @@ class SnapshotText {
   constructor(
     readonly header: SnapshotHeader,
     readonly contents: SnapshotContents,
-    readonly note: string | null
+    readonly rest: {
+      readonly note: string | null
+      readonly onLine: (done: number, total: number) => void
+    }
   ) {}
 
   async *chunks(): AsyncGenerator<Buffer> {
     let waiting = `${encodeHeader(this.header)}\n`
+    const { note, onLine } = this.rest
+    const { commits, stateEntries, blobs, openRuns } = this.header.counts
+    const total = commits + stateEntries + blobs + openRuns
+    let done = 0
     for await (const line of this.contents.lines()) {
+      done += 1
+      onLine(done, total)
       waiting += `${line}\n`
       if (waiting.length < CHUNK_LENGTH) continue
       yield this.#hashed(waiting)
       waiting = ''
     }
     yield this.#hashed(waiting)
-    yield Buffer.from(`${encodeFooter({ note: this.note, sha256: this.sha256() })}\n`)
+    yield Buffer.from(`${encodeFooter({ note, sha256: this.sha256() })}\n`)
   }
 
   /** Once everything before the footer went by. */

@@ -18,7 +18,13 @@ import {
   systemClock,
   TallyError
 } from '../../core/index.js'
-import type { GivenNote, KeptPlace, Ledger, Store } from '../../ledger/index.js'
+import {
+  type GivenNote,
+  type KeptPlace,
+  type Ledger,
+  type Store,
+  watchedStore
+} from '../../ledger/index.js'
 import type { RunningTelemetry } from '../../telemetry/index.js'
 
 export interface VerifyOptions {
@@ -32,7 +38,7 @@ export interface VerifyOptions {
 
 interface WatchedVerify extends VerifyOptions {
   /** Called with each commit record that is read. */
-  readonly onRecord?: () => void
+  readonly onRecord?: (() => void) | undefined
 }
 
 /** The audit room over one opened ledger and what is registered. */
@@ -78,7 +84,8 @@ export function auditOf({
   }
   const verify: RuntimeAudit['verify'] = async (asked, { lock } = { lock: true }) => {
     const { notes = [], reexecute = true, onRecord, ...options } = asked
-    const store = onRecord === undefined ? parts.store : watched(parts, onRecord)
+    const store =
+      onRecord === undefined ? parts.store : watchedStore(parts.store, parts.identity, onRecord)
     const checked = { kept: lock ? await keptIn() : undefined, notes: notes.map(given) }
     const from = clock.now()
     const report = await told(
@@ -107,29 +114,6 @@ export function auditOf({
 
 function given(note: string | GivenNote, index: number): GivenNote {
   return typeof note === 'string' ? { source: `note ${index + 1}`, text: note } : note
-}
-
-/** The store, which says when a commit record was read from it. */
-function watched(
-  { store, identity }: { readonly store: Store; readonly identity: IdentityId },
-  onRecord: () => void
-): Store {
-  const told = async function* (entries: ReturnType<Store['entries']>) {
-    for await (const entry of entries) {
-      onRecord()
-      yield entry
-    }
-  }
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => {
-      const isOfCommits = range.gte.startsWith(`${identity}/commit/`)
-      return isOfCommits ? told(store.entries(range)) : store.entries(range)
-    },
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: () => store.close()
-  }
 }
 
 /** What a commit under way makes look wrong is not found twice in the same place. */

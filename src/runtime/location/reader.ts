@@ -30,7 +30,9 @@ import {
   openSnapshot,
   type ReadableStore,
   type Store,
-  VerificationKey
+  storedCommits,
+  VerificationKey,
+  watchedStore
 } from '../../ledger/index.js'
 import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
 import type { OpenRuns, RunReadiness } from '../audit/upgrade-check.js'
@@ -39,6 +41,7 @@ import type { RunPrivacy } from '../code/private-code.js'
 import type { Registrations } from '../code/registrations.js'
 import type { Registry } from '../code/registry.js'
 import { IntegrityLock, readKept } from '../opening/integrity-lock.js'
+import type { VerificationProgress } from '../queries/query-types.js'
 import type { RecordingPart } from '../service/recording-parts.js'
 import { blobKeyOf } from './blob-key.js'
 import type { LedgerReader } from './reading-service.js'
@@ -76,8 +79,10 @@ export async function openReader(
       .check()
       .catch(() => undefined)
     if (cause !== undefined && ledger.state().mode !== 'safe') ledger.enterSafeMode(cause)
-    const verify = (notes: readonly GivenNote[]) =>
-      verifyStore({ store, identity, notes, code: undefined, realPath })
+    const verify = (notes: readonly GivenNote[], onRecord?: () => void) => {
+      const told = onRecord === undefined ? store : watchedStore(store, identity, onRecord)
+      return verifyStore({ store: told, identity, notes, code: undefined, realPath })
+    }
     const isFollower = held.location.marker.followers?.includes(identity) ?? false
     const opened = { ledger, store, identity, location: realPath, isFollower }
     const service = serviceForReading(opened, verify)
@@ -112,13 +117,16 @@ export async function verifyLocation(
     readonly executions?: number
     /** Reads the key file, where it can, to check what only the blob key can (L12). */
     readonly keyed?: { readonly passphrase: string | undefined }
+    /** Hears how far it is, with each commit record that is read. */
+    readonly onProgress?: ((progress: VerificationProgress) => void) | undefined
   }
 ): Promise<VerificationReport> {
   const held = await holdForReading(location)
   try {
-    const { notes, code, executions = 1, keyed } = options
+    const { notes, code, executions = 1, keyed, onProgress } = options
     const identity = identityOf(held, options)
-    const { store } = held
+    const phase = code === undefined ? 'records' : 'executing'
+    const store = await toldStore(held.store, { identity, phase, onProgress })
     const { realPath } = held.location
     const blobKey = keyed && (await blobKeyOf(realPath, identity, keyed.passphrase))
     const key = blobKey && new VerificationKey(blobKey)
@@ -126,6 +134,24 @@ export async function verifyLocation(
   } finally {
     await held.close()
   }
+}
+
+async function toldStore(
+  store: Store,
+  told: {
+    readonly identity: IdentityId
+    readonly phase: VerificationProgress['phase']
+    readonly onProgress: ((progress: VerificationProgress) => void) | undefined
+  }
+): Promise<Store> {
+  const { identity, phase, onProgress } = told
+  if (onProgress === undefined) return store
+  const total = await storedCommits(store, identity)
+  let read = 0
+  return watchedStore(store, identity, () => {
+    read += 1
+    onProgress({ phase, done: Math.min(read, total), total })
+  })
 }
 
 /** Does one receipt of a location again. Undefined when there is none; throws as verifying does. */

@@ -8,7 +8,8 @@ import {
   type OwnerHandler,
   openLedger,
   openSnapshot,
-  type Store
+  type Store,
+  watchedStore
 } from '../../ledger/index.js'
 import { serve } from '../service/service.js'
 
@@ -28,7 +29,7 @@ export function serviceForReading(
     readonly location: string
     readonly isFollower: boolean
   },
-  verify: (notes: readonly GivenNote[]) => Promise<VerificationReport>
+  verify: (notes: readonly GivenNote[], onRecord?: () => void) => Promise<VerificationReport>
 ): OwnerHandler {
   const { ledger, store, identity, location, isFollower } = opened
   return serve({
@@ -38,9 +39,10 @@ export function serviceForReading(
     exports: async (given) => {
       const { exportLedger } = await import('../system/exporting.js')
       const note = async () => null
-      return exportLedger({ store, identity, verify: () => verify([]), note }, given)
+      const verified = (onRecord?: () => void) => verify([], onRecord)
+      return exportLedger({ store, identity, verify: verified, note }, given)
     },
-    verify: ({ notes }) => verify(notes)
+    verify: ({ notes, onRecord }) => verify(notes, onRecord)
   })
 }
 
@@ -52,9 +54,10 @@ export function serviceForReading(
 export async function openSnapshotReader(file: string, signer: Signer): Promise<LedgerReader> {
   const { store, identity } = await openSnapshot(file)
   const ledger = await openLedger({ store, identity, signer, readOnly: true })
-  const verify = async (notes: readonly GivenNote[]) => {
+  const verify = async (notes: readonly GivenNote[], onRecord?: () => void) => {
     const { verifyLedgerDeep } = await import('../../audit/index.js')
-    return verifyLedgerDeep({ store, identity, notes })
+    const told = onRecord === undefined ? store : watchedStore(store, identity, onRecord)
+    return verifyLedgerDeep({ store: told, identity, notes })
   }
   const location = await realpath(file)
   const opened = { ledger, store, identity, location, isFollower: true }

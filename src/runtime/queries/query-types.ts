@@ -339,7 +339,12 @@ export type Found =
 /** Queries with a stream of results. */
 export interface QueryStreams {
   readonly verifying: {
-    readonly params: { readonly replay?: boolean; readonly notes?: readonly GivenNote[] }
+    readonly params: {
+      readonly replay?: boolean
+      readonly notes?: readonly GivenNote[]
+      /** How often, with `replay`; more than once compares the executions (P2). Default 1. */
+      readonly executions?: number
+    }
     readonly event: VerificationProgress
   }
   /** What becomes durable after `since`, default from now on, until the caller ends it. */

@@ -1,4 +1,4 @@
-import { once, type RunId } from '../../core/index.js'
+import { limits, once, type RunId } from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
 import { doctorChecks } from '../queries/doctor.js'
 import { type FeedParts, feed } from '../queries/feed.js'
@@ -74,8 +74,9 @@ export function ledgerStreams(parts: QueryParts): Partial<StreamTable<keyof Quer
     verifying: (params) => {
       const notes = params.texts('notes', ['source', 'text'])
       const replay = params.flag('replay')
+      const executions = params.optionalCountTo('executions', limits.VERIFY_EXECUTIONS_MAX) ?? 1
       params.end()
-      return verifying(parts, { notes, replay })
+      return verifying(parts, { notes, replay, executions })
     },
     feed: (params, signal) => {
       const since = params.optionalText('since')

@@ -16,7 +16,7 @@ import type { PlannedText } from '../intent/conversation.js'
 import type { IntentRequest } from '../intent/intents.js'
 import type { QueryRequests, QueryStreams } from '../queries/query-types.js'
 import type { DeliveredEvent } from '../run/channel.js'
-import type { ExportReport } from '../system/exporting.js'
+import type { ExportProgress, ExportReport } from '../system/exporting.js'
 import type { RecordingPart } from './recording-parts.js'
 
 /** The ledger and who holds it. */
@@ -155,14 +155,7 @@ export interface ServiceRequests extends QueryRequests {
   }
   readonly note: { readonly params: object; readonly result: { readonly note: string } }
   /** Writes a snapshot to a path on the machine of the ledger. */
-  readonly export: {
-    readonly params: {
-      readonly path: string
-      readonly unsigned?: boolean
-      readonly damaged?: boolean
-    }
-    readonly result: ExportReport
-  }
+  readonly export: { readonly params: ExportParams; readonly result: ExportReport }
   /** Does an intent, or tells what it waits for. */
   readonly intent: {
     readonly params: IntentRequest & AsAgent
@@ -182,6 +175,12 @@ export interface ServiceRequests extends QueryRequests {
     readonly params: { readonly document: string }
     readonly result: { readonly diagnostics: readonly Diagnostic[] }
   }
+}
+
+export interface ExportParams {
+  readonly path: string
+  readonly unsigned?: boolean
+  readonly damaged?: boolean
 }
 
 export interface AnswerParams {
@@ -212,6 +211,11 @@ export interface ServiceStreams extends QueryStreams {
   readonly journal: {
     readonly params: { readonly id: string; readonly from?: number; readonly limit?: number }
     readonly event: JournalLine
+  }
+  /** `export` that says how far it is; the last event has its report. */
+  readonly exporting: {
+    readonly params: ExportParams
+    readonly event: ExportProgress | { readonly phase: 'done'; readonly report: ExportReport }
   }
   /** A run with all that doing it again needs beside its code. */
   readonly recording: { readonly params: { readonly id: string }; readonly event: RecordingPart }

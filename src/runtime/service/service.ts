@@ -9,15 +9,17 @@
  *   the name of an agent, which may do less.
  * - Every parameter is checked; unknown ones are refused.
  */
-import type { ReceiptReplay, RunRecording, VerificationReport } from '../../audit/index.js'
-import { type Hash, isHash, type Json, once, type RunId, TallyError } from '../../core/index.js'
+import type { ReceiptReplay, RunRecording } from '../../audit/index.js'
 import {
-  type GivenNote,
-  type Ledger,
-  marksOf,
-  type OwnerHandler,
-  type OwnerRequest
-} from '../../ledger/index.js'
+  type Hash,
+  isHash,
+  type Json,
+  limits,
+  once,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
+import { type Ledger, marksOf, type OwnerHandler, type OwnerRequest } from '../../ledger/index.js'
 import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
 import type { Prepared } from '../code/prepared-run.js'
 import type { Registry } from '../code/registry.js'
@@ -25,6 +27,7 @@ import { agentNamed, refuseAgent } from '../gate/agents.js'
 import type { ReadingRights } from '../gate/reading-rights.js'
 import type { OpeningCause } from '../opening/opening-remedies.js'
 import { isQuery, isQueryStream } from '../queries/queries.js'
+import type { QueryParts } from '../queries/query-parts.js'
 import type { QueryRequests, QueryStreams } from '../queries/query-types.js'
 import { messageOf } from '../run/messages.js'
 import type { Runs } from '../run/runs.js'
@@ -51,6 +54,7 @@ import type {
   ServiceStreams
 } from './service-types.js'
 import { journalLines, receiptLine, receiptView, runLine, runView } from './views.js'
+import { askedExport, exportingBy } from './work-progress.js'
 
 export interface ServiceParts {
   readonly ledger: Ledger
@@ -64,11 +68,7 @@ export interface ServiceParts {
   warnings?(): readonly string[] | Promise<readonly string[]>
   /** Causes of safe mode that opening found. */
   causes?(): readonly OpeningCause[]
-  verify(options: {
-    readonly notes: readonly GivenNote[]
-    readonly replay: boolean
-    readonly executions: number
-  }): Promise<VerificationReport>
+  readonly verify: QueryParts['verify']
   replay?(which: Hash | number): Promise<ReceiptReplay | undefined>
   recording?(run: string): Promise<RunRecording>
   exports(given: ExportOptions): Promise<ExportReport>
@@ -161,7 +161,8 @@ function requestsOf(parts: ServiceParts): Requests {
     verify: async (params) => {
       const notes = params.texts('notes', ['source', 'text'])
       const replay = params.flag('replay')
-      const executions = Math.min(params.optionalCount('executions') ?? 1, EXECUTIONS_MAX)
+      const asked = params.optionalCount('executions') ?? 1
+      const executions = Math.min(asked, limits.VERIFY_EXECUTIONS_MAX)
       params.end()
       return parts.verify({ notes, replay, executions })
     },
@@ -178,13 +179,7 @@ function requestsOf(parts: ServiceParts): Requests {
       runningOf(parts)
       return { note: await ledger.note() }
     },
-    export: async (params) => {
-      const path = params.text('path')
-      const signed = !params.flag('unsigned')
-      const damaged = params.flag('damaged')
-      params.end()
-      return parts.exports({ path, signed, damaged })
-    },
+    export: async (params) => parts.exports(askedExport(params)),
     lint: async (params) => {
       const document = params.text('document')
       params.end()
@@ -230,8 +225,7 @@ function streamsOf(parts: ServiceParts): Streams {
     },
     run: (params) => {
       const prepare = preparationOf(parts, params)
-      const inputs = params.value('inputs') ?? {}
-      const context = params.optionalObject('context')
+      const [inputs, context] = [params.value('inputs') ?? {}, params.optionalObject('context')]
       const trace = params.optionalText('trace')
       const follow = params.flag('follow')
       const agent = params.optionalText('agent')
@@ -247,6 +241,7 @@ function streamsOf(parts: ServiceParts): Streams {
         ...principal
       })
     },
+    exporting: (params) => exportingBy(parts.exports, params),
     resume: (params) => {
       const follow = params.flag('follow')
       return resumeAndFollow(runningOf(parts), { id: lastOf(params, params.text('id')), follow })
@@ -304,9 +299,6 @@ async function shownReceipt({ ledger }: ServiceParts, params: Params): Promise<R
   rights.check(stored.receipt.inputPayload.principal)
   return receiptView(ledger, stored)
 }
-
-/** More executions find nothing that two do not. */
-const EXECUTIONS_MAX = 2
 
 function receiptOf(params: Params): Hash | number {
   const hash = params.optionalText('hash')

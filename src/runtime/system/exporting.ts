@@ -8,7 +8,13 @@ import {
   TallyError
 } from '../../core/index.js'
 import { doneReply, type IntentReply, KERNEL_ID } from '../../intent/index.js'
-import { isOfCodes, type SnapshotReport, type Store, writeSnapshot } from '../../ledger/index.js'
+import {
+  isOfCodes,
+  type SnapshotReport,
+  type Store,
+  storedCommits,
+  writeSnapshot
+} from '../../ledger/index.js'
 import { refusal } from '../gate/refusal.js'
 
 export interface ExportOptions {
@@ -18,6 +24,15 @@ export interface ExportOptions {
   readonly signed?: boolean
   /** Copies a ledger that does not verify, as far as its chain can be read. Default: refuses it. */
   readonly damaged?: boolean
+  /** Hears how far it is, with each commit that is verified and each line that is written. */
+  readonly onProgress?: ((progress: ExportProgress) => void) | undefined
+}
+
+export interface ExportProgress {
+  readonly phase: 'verifying' | 'writing'
+  /** Commit records, then lines of the file. */
+  readonly done: number
+  readonly total: number
 }
 
 export interface ExportReport extends SnapshotReport {
@@ -31,8 +46,8 @@ export interface ExportReport extends SnapshotReport {
 export interface Exported {
   readonly store: Store
   readonly identity: IdentityId
-  /** By its bytes. */
-  verify(): Promise<VerificationReport>
+  /** By its bytes; `onRecord` is called with each commit record that is read. */
+  verify(onRecord: (() => void) | undefined): Promise<VerificationReport>
   /** Null where nothing may be signed. */
   note(): Promise<string | null>
 }
@@ -44,16 +59,29 @@ export interface Exported {
  */
 export async function exportLedger(
   { store, identity, verify, note: noted }: Exported,
-  { path, signed = true, damaged = false }: ExportOptions
+  { path, signed = true, damaged = false, onProgress }: ExportOptions
 ): Promise<ExportReport> {
-  const { failure: found, notChecked } = await verify()
+  const total = onProgress === undefined ? 0 : await storedCommits(store, identity)
+  let read = 0
+  const onRecord = () => {
+    read += 1
+    // A verification that meets a commit under way begins anew.
+    onProgress?.({ phase: 'verifying', done: Math.min(read, total), total })
+  }
+  const { failure: found, notChecked } = await verify(onProgress && onRecord)
   // No snapshot has records that are derived, or checkpoints.
   const failure = found === undefined || isOfCodes(found) ? null : found
   if (failure !== null && !damaged) {
     throw new TallyError('snapshot.damaged', { problem: problemOf(failure) })
   }
   const note = signed && failure === null ? await noted() : null
-  const written = await writeSnapshot({ store, identity, path: resolve(path), note })
+  const written = await writeSnapshot({
+    store,
+    identity,
+    path: resolve(path),
+    note,
+    onLine: onProgress && ((done, of) => onProgress({ phase: 'writing', done, total: of }))
+  })
   return { ...written, failure, notChecked }
 }
 

@@ -1,0 +1,68 @@
+import type { ExportOptions, ExportProgress, ExportReport } from '../system/exporting.js'
+import type { Params } from './params.js'
+
+interface Progress {
+  readonly phase: string
+  readonly done: number
+  readonly total: number
+}
+
+/** Progress is told so often at most in each phase, however much there is to do. */
+const STEPS = 100
+
+/**
+ * Does work, and says how far it is; the last event has its report. A reader that is slow gets
+ * fewer events, and keeps none waiting.
+ */
+export async function* withProgress<Phase extends Progress, Report>(
+  work: (onProgress: (progress: Phase) => void) => Promise<Report>
+): AsyncGenerator<Phase | { readonly phase: 'done'; readonly report: Report }> {
+  let last: Phase | undefined
+  let shown: Phase | undefined
+  let isOver = false
+  let wake: () => void = () => undefined
+  const end = () => {
+    isOver = true
+    wake()
+  }
+  const working = work((progress) => {
+    last = progress
+    if (isFurther(shown, progress)) wake()
+  })
+  working.then(end, end)
+  while (!isOver) {
+    if (last !== undefined && isFurther(shown, last)) {
+      shown = last
+      yield last
+    } else {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+  yield { phase: 'done', report: await working }
+}
+
+function isFurther(shown: Progress | undefined, { phase, done, total }: Progress): boolean {
+  return shown?.phase !== phase || done - shown.done >= Math.max(1, total / STEPS)
+}
+
+/** The stream of an export. */
+export function exportingBy(
+  exports: (given: ExportOptions) => Promise<ExportReport>,
+  params: Params
+) {
+  const asked = askedExport(params)
+  return withProgress<ExportProgress, ExportReport>((onProgress) =>
+    exports({ ...asked, onProgress })
+  )
+}
+
+/** What `export` and `exporting` are asked for. */
+export function askedExport(params: Params): ExportOptions {
+  const path = params.text('path')
+  const signed = !params.flag('unsigned')
+  const damaged = params.flag('damaged')
+  params.end()
+  return { path, signed, damaged }
+}
