@@ -5,7 +5,7 @@ import {
   type Json,
   type JsonObject,
   limits,
-  parse,
+  parseInTurns,
   TallyError
 } from '../core/index.js'
 import { type OwnerHandler, type RemoteError, toRemote } from '../ledger/index.js'
@@ -109,5 +109,5 @@ export async function bodyOf(
     if (bytes > limits.OWNER_REQUEST_BYTES_MAX) return undefined
     chunks.push(piece)
   }
-  return { value: parse(Buffer.concat(chunks).toString('utf8')) }
+  return { value: await parseInTurns(Buffer.concat(chunks).toString('utf8')) }
 }

@@ -87,9 +87,16 @@ export {
   isLiteralPrototype,
   type KnownTexts
 } from './json/canonicalize.js'
-export { exactJson, exactNumbers, isUnheldNumber } from './json/exact-numbers.js'
+export {
+  exactJson,
+  exactJsonInTurns,
+  exactNumbers,
+  exactNumbersInTurns,
+  isUnheldNumber,
+  strictJsonInTurns
+} from './json/exact-numbers.js'
 export { anyWithin, findingLarge, isLarge, writingLength, writtenLength } from './json/length.js'
-export { parse, reading } from './json/parse.js'
+export { parse, parseInTurns, reading } from './json/parse.js'
 export { CanonicalScan } from './json/scan.js'
 export {
   copyJson,

@@ -32,15 +32,21 @@ const dearest: Readonly<Record<HostileKind, readonly string[]>> = {
   ],
   plan: ['many numbers', 'one node that reads what it does not wait for'],
   graph: ['unknown dependencies', 'one step that waits for all', 'many edges', 'many numbers'],
-  flow: ['agents that may call each other', 'many numbers', 'nodes of the wrong type'],
+  flow: [
+    'agents that may call each other',
+    'many numbers',
+    'nodes of the wrong type',
+    'custom kinds'
+  ],
   workflow: ['many bad values'],
   bundle: [
     'one value with guarded references',
     'one value with references that lead nowhere',
-    'a chain of reads'
+    'a chain of reads',
+    'many nodes of one heavy query'
   ],
   protocol: ['ABI types with many dimensions'],
-  pack: ['includes of the wrong type'],
+  pack: ['includes of the wrong type', 'overrides with refused names'],
   manifest: ['unknown keys', 'capabilities that fit neither form']
 }
 

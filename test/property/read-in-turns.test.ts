@@ -12,7 +12,15 @@ import {
   makePackage,
   openPackage
 } from '../../src/capability/index.js'
-import { canonicalize, type Hash, type Json, Redactor } from '../../src/core/index.js'
+import {
+  canonicalize,
+  exactNumbers,
+  exactNumbersInTurns,
+  type Hash,
+  type Json,
+  Redactor,
+  strictJsonInTurns
+} from '../../src/core/index.js'
 import { createRuntime, type Runtime } from '../../src/runtime/index.js'
 import { redactedService } from '../../src/runtime/service/redacted-service.js'
 import { isLong } from '../support/effort.js'
@@ -125,7 +133,31 @@ const readings: readonly (readonly [what: string, act: () => Promise<unknown>])[
     'an answer of the owner',
     async () => clean(await redactedService(async () => ({ text }), knowing())(served))
   ],
-  ['an event of the owner', streamed]
+  ['an event of the owner', streamed],
+  [
+    'an error of the owner',
+    async () => {
+      const failing = redactedService(() => {
+        throw new Error(text, { cause: new Error(text) })
+      }, knowing())
+      const error = (await Promise.resolve(failing(served)).catch((one) => one)) as Error
+      for (const one of [error, error.cause as Error]) clean([one.message, one.stack])
+    }
+  ],
+  [
+    'the numbers of an answer',
+    async () => {
+      const numbers = `[${'1e25,'.repeat(SIZE / 10)}0]`
+      expect(await exactNumbersInTurns(numbers)).toBe(exactNumbers(numbers))
+    }
+  ],
+  [
+    'a request',
+    async () => {
+      const numbers = `[${'7,'.repeat(SIZE / 4)}0]`
+      expect(await strictJsonInTurns(numbers)).toEqual(JSON.parse(numbers))
+    }
+  ]
 ]
 
 /** Clean JSON is written in one native call: a step for 16 characters. */

@@ -71,9 +71,11 @@ function checkStart({ graph }: FlowDocument, found: Found): void {
 }
 
 function* checkEdges({ graph, extensions }: FlowDocument, found: Found): Pieces<void> {
-  const ports = new Map(
-    graph.nodes.map((node) => [node.nodeId, portsOf(node, extensions.customNodeSpecs)])
-  )
+  const ports = new Map<string, NodePorts>()
+  for (const node of graph.nodes) {
+    if (isSliceFull()) yield
+    ports.set(node.nodeId, portsOf(node, extensions.customNodeSpecs))
+  }
   const seen = new Set<string>()
   const fed = new Set<string>()
   for (const [index, edge] of graph.edges.entries()) {

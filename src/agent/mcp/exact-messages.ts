@@ -1,5 +1,5 @@
 import { Transform } from 'node:stream'
-import { exactNumbers, isJsonObject, limits } from '../../core/index.js'
+import { exactNumbers, exactNumbersInTurns, isJsonObject, limits } from '../../core/index.js'
 import { bounded, type Fetch } from '../transports/bounded-fetch.js'
 import { Lines } from '../transports/lines.js'
 
@@ -10,7 +10,10 @@ import { Lines } from '../transports/lines.js'
 
 /** One message with exact numbers. A list of tools stays as it came: grants name its hash. */
 export function exactMessage(text: string): string {
-  const exact = exactNumbers(text)
+  return unlessList(text, exactNumbers(text))
+}
+
+function unlessList(text: string, exact: string): string {
   return exact === text || isToolList(text) ? text : exact
 }
 
@@ -38,9 +41,13 @@ export function exactFetch(fetch: Fetch): Fetch {
     }
     const whole = bounded(response, limits.TURN_RESPONSE_BYTES_MAX)
     return response.ok && type.startsWith('application/json')
-      ? answerOf(whole, exactMessage(await whole.text()))
+      ? answerOf(whole, await exactInTurns(await whole.text()))
       : whole
   }
+}
+
+async function exactInTurns(text: string): Promise<string> {
+  return unlessList(text, await exactNumbersInTurns(text))
 }
 
 function answerOf(

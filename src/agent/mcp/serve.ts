@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
-import { exactNumbers, limits, parse, sha256Hex } from '../../core/index.js'
+import { limits, sha256Hex, strictJsonInTurns } from '../../core/index.js'
 import { exactLines } from './exact-messages.js'
 import type { McpHost } from './host.js'
 import { loadMcpServer, type McpServerLibrary } from './library.js'
@@ -111,7 +111,7 @@ async function bodyOf(request: IncomingMessage): Promise<{ readonly value: unkno
     chunks.push(piece)
   }
   try {
-    return { value: parse(exactNumbers(Buffer.concat(chunks).toString('utf8'))) }
+    return { value: await strictJsonInTurns(Buffer.concat(chunks).toString('utf8')) }
   } catch {
     return { value: null }
   }

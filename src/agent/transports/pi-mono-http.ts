@@ -1,5 +1,5 @@
 import { EffectFailure } from '../../block/index.js'
-import { exactNumbers, isJsonObject, type Json, limits, parse } from '../../core/index.js'
+import { isJsonObject, type Json, limits, parse, strictJsonInTurns } from '../../core/index.js'
 import type {
   AdapterSettings,
   AgentSession,
@@ -183,7 +183,7 @@ class PiMonoHttp {
     if (!response.ok) throw this.#refusal(response, text, call)
     if (text === '' && method === 'DELETE') return null
     try {
-      return parse(exactNumbers(text))
+      return await strictJsonInTurns(text)
     } catch {
       throw turnFailure('malformed_response', { endpoint })
     }

@@ -197,8 +197,25 @@ function* takenApart(schema: Schema, value: unknown, large: Large): Pieces<Outco
     case 'union':
       if (def.inclusive === false || def.options.length < 2) break
       return withChecks(schema, yield* checkingUnion(schema, def, value, large))
+    case 'pipe':
+      return piped(def, yield* checking(def.in, value, large))
   }
   return checkedAtOnce(schema, value, 0)
+}
+
+/** As the library does: unknown keys do not keep a transform from being done. */
+function piped({ out }: z.core.$ZodPipeDef, outcome: Outcome): Outcome {
+  const { issues, hidden } = outcome
+  if (hidden > 0 || issues.some(({ code }) => code !== 'unrecognized_keys')) {
+    outcome.isAborted = true
+    return outcome
+  }
+  const after = checkedAtOnce(out, outcome.value, 0)
+  outcome.value = after.value
+  outcome.isAborted ||= after.isAborted
+  outcome.isAbortedForAll ||= after.isAbortedForAll
+  for (const issue of after.issues) outcome.add(issue)
+  return outcome
 }
 
 function* checkingItems(item: Schema, values: readonly unknown[], large: Large): Pieces<Outcome> {

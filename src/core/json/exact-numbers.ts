@@ -1,3 +1,8 @@
+import { atOnce, type Pieces } from '../document/pieces.js'
+import { DocumentWork, inSlices, isSliceFull, passSteps } from '../document/work.js'
+import { parseInTurns } from './parse.js'
+import type { Json } from './value.js'
+
 /**
  * Numbers of JSON text from outside, with the digits that the text has.
  *
@@ -14,28 +19,51 @@
  * @example exactNumbers('{"wei":1000000000000000001}') // '{"wei":"1000000000000000001"}'
  */
 export function exactNumbers(text: string): string {
+  return atOnce(exacting(text))
+}
+
+/** {@link exactNumbers} with turns of the event loop between the parts of a long text. */
+export async function exactNumbersInTurns(text: string): Promise<string> {
+  return text.length <= EXACT_AT_ONCE_LENGTH
+    ? exactNumbers(text)
+    : inSlices(exacting(text), new DocumentWork(Number.POSITIVE_INFINITY))
+}
+
+function* exacting(text: string): Pieces<string> {
   if (!suspicious.test(text)) return text
-  let exact = ''
+  const parts: string[] = []
   let copied = 0
-  stringOrNumber.lastIndex = 0
-  for (;;) {
+  for (let at = 0; ; ) {
+    stringOrNumber.lastIndex = at
     const found = stringOrNumber.exec(text)
-    if (found === null) return exact + text.slice(copied)
+    if (found === null) return parts.join('') + text.slice(copied)
     const [token] = found
-    if (token === '"') {
-      stringOrNumber.lastIndex = stringEnd(text, found.index + 1)
-      continue
-    }
-    const end = found.index + token.length
-    if (!number.test(token) || isHeld(token) || isKey(text, end)) continue
-    exact += `${text.slice(copied, found.index)}"${plainDecimal(token)}"`
-    copied = end
+    at = token === '"' ? stringEnd(text, found.index + 1) : found.index + token.length
+    passSteps(STEPS_OF_TOKEN + (at - found.index) / CHARS_OF_STEP)
+    if (isSliceFull()) yield
+    if (token === '"' || !number.test(token) || isHeld(token) || isKey(text, at)) continue
+    parts.push(text.slice(copied, found.index), `"${plainDecimal(token)}"`)
+    copied = at
   }
 }
+
+const EXACT_AT_ONCE_LENGTH = 64 * 1024
+const STEPS_OF_TOKEN = 4
+const CHARS_OF_STEP = 16
 
 /** The value of JSON text, with numbers as {@link exactNumbers} has them. Throws `SyntaxError`. */
 export function exactJson(text: string): unknown {
   return JSON.parse(exactNumbers(text))
+}
+
+/** {@link exactJson} with turns; `JSON.parse` is one call. Rejects with `SyntaxError`. */
+export async function exactJsonInTurns(text: string): Promise<unknown> {
+  return JSON.parse(await exactNumbersInTurns(text))
+}
+
+/** Strict JSON with exact numbers, in turns. Rejects with `core.malformed_json`. */
+export async function strictJsonInTurns(text: string): Promise<Json> {
+  return parseInTurns(await exactNumbersInTurns(text))
 }
 
 /** Whether text is a number in JSON's own form that a ledger value cannot hold. */
@@ -43,9 +71,9 @@ export function isUnheldNumber(text: string): boolean {
   return number.test(text) && !isHeld(text)
 }
 
-// Fifteen digits always survive a double.
+// Fifteen digits always survive a double, so shorter numbers without an exponent are passed over.
 const suspicious = /[0-9.]{16}|[0-9][eE]/
-const stringOrNumber = /"|[-+]?[0-9][0-9.eE+-]*/g
+const stringOrNumber = /"|[-+]?[0-9][0-9.+-]*[eE][0-9.eE+-]*|[-+]?[0-9][0-9.eE+-]{15,}/g
 const number = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 
 /** Digits that are written out; a number with more keeps its exponent. */
@@ -75,6 +103,8 @@ function isHeld(token: string): boolean {
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
     return false
   }
+  // So many digits survive a double where the exponent is far from its bounds.
+  if (token.length <= 15 && Math.abs(value) > 1e-290) return true
   const said = decimalOf(token)
   const kept = decimalOf(String(value))
   return said.digits === kept.digits && said.exponent === kept.exponent

@@ -32,7 +32,7 @@ export interface RpcDialect {
   readonly hidden: ReadonlySet<string>
   /** What an error of a node says of the node, not of the call: then the next one is asked. */
   unfit(code: Json | undefined): { readonly code: RpcProblem; readonly message: string } | undefined
-  /** Reads an answer; throws `SyntaxError`. */
+  /** Reads an answer; throws `SyntaxError`, or gives a promise that rejects with one. */
   parse(text: string): unknown
 }
 
@@ -261,7 +261,7 @@ export class Rpc {
 
   async #repliesIn(text: string): Promise<readonly Json[] | undefined> {
     const { redactor, dialect } = this.#options
-    const replies = repliesIn(text, dialect)
+    const replies = await repliesIn(text, dialect)
     if (replies === undefined) return undefined
     if ((await redactor.inTurns('text', text)) === text) return replies
     return (await redactor.inTurns('json', replies)) as readonly Json[]
@@ -359,9 +359,9 @@ function allOf(settled: readonly Settled[]): readonly Json[] {
   })
 }
 
-function repliesIn(text: string, dialect: RpcDialect): readonly Json[] | undefined {
+async function repliesIn(text: string, dialect: RpcDialect): Promise<readonly Json[] | undefined> {
   try {
-    const parsed = dialect.parse(text) as Json
+    const parsed = (await dialect.parse(text)) as Json
     if (Array.isArray(parsed)) return parsed
     return isJsonObject(parsed) ? [parsed] : undefined
   } catch {

@@ -1,4 +1,4 @@
-import { exactJson, type Json } from '../../core/index.js'
+import { exactJsonInTurns, type Json } from '../../core/index.js'
 import type { RpcDialect } from '../rpc/rpc.js'
 
 /** JSON-RPC as Solana chains speak it; `genesis` is what the genesis hash has to begin with. */
@@ -10,7 +10,7 @@ export function solanaDialect(genesis: string): RpcDialect {
     hidden: new Set(['sendTransaction', 'simulateTransaction']),
     unfit,
     // Lamports and slots go beyond what a double holds.
-    parse: exactJson
+    parse: exactJsonInTurns
   }
 }
 

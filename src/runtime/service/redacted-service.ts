@@ -3,13 +3,16 @@ import type { OwnerHandler } from '../../ledger/index.js'
 
 /** The same service, in whose results, events and errors no secret is that this process knows. */
 export function redactedService(handle: OwnerHandler, redactor: Redactor): OwnerHandler {
+  const refused = async (error: unknown) => Promise.reject(await redactedError(error, redactor))
   return (request) => {
-    const answer = rethrown(() => handle(request), redactor)
+    let answer: ReturnType<OwnerHandler>
+    try {
+      answer = handle(request)
+    } catch (error) {
+      return refused(error)
+    }
     if (Symbol.asyncIterator in answer) return redactedEvents(answer, redactor)
-    return answer.then(
-      (result) => redactor.inTurns('json', result),
-      (error: unknown) => Promise.reject(redactedError(error, redactor))
-    )
+    return answer.then((result) => redactor.inTurns('json', result), refused)
   }
 }
 
@@ -20,15 +23,7 @@ async function* redactedEvents(
   try {
     for await (const event of events) yield await redactor.inTurns('json', event)
   } catch (error) {
-    throw redactedError(error, redactor)
-  }
-}
-
-function rethrown<Result>(act: () => Result, redactor: Redactor): Result {
-  try {
-    return act()
-  } catch (error) {
-    throw redactedError(error, redactor)
+    throw await redactedError(error, redactor)
   }
 }
 

@@ -46,7 +46,7 @@ export function* lintingGraph(subject: LintSubject, issues: Issues): Pieces<void
 }
 
 /** Work of looking at what a value reads. */
-const STEPS_OF_REFERENCE = 2
+const STEPS_OF_REFERENCE = 8
 
 function isNeverTrue(value: AisValue): boolean {
   if ('lit' in value) return value.lit !== true

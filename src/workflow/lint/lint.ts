@@ -127,11 +127,14 @@ function* referencesOf(
   return result.ok ? result.compiled.references : []
 }
 
+/** Work of looking at what a value reads. */
+const STEPS_OF_REFERENCE = 8
+
 function* lintingUnused({ flow, nodes }: LintSubject, issues: Issues): Pieces<void> {
   const read = new Set<string>()
   for (const { references } of nodes.flatMap(({ values: own }) => own)) {
     for (const { root, path } of references) {
-      passSteps(1)
+      passSteps(STEPS_OF_REFERENCE)
       if (isSliceFull()) yield
       if (root === 'inputs') read.add(String(path[0] ?? '*'))
     }

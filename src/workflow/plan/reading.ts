@@ -39,6 +39,8 @@ export function* readingValue(
   around: Surroundings,
   issues: Issues
 ): Pieces<readonly Reference[]> {
+  // Those of one node may be all of the document.
+  if (isSliceFull()) yield
   const here = issues.below(at)
   const result = yield* compilingAisValue(scoped, at.join('/'), around.values)
   let found: { readonly id: string | undefined } | undefined

@@ -22,6 +22,26 @@ const control = 'a control character or lone surrogate must be escaped'
 const digits = 'four hex digits expected after \\u'
 const inexact = 'the integer cannot be held exactly'
 
+describe('a string of many escapes', () => {
+  const ends = ['"', '\\x"', '\\u12G4"', '\n"', '', '\\ud800"', '\ud800"', '\\', '" ']
+
+  it.each(ends)('reads as one of few does, up to the same place: %j', (end) => {
+    for (const written of ['\\n', '\\u0041', 'a\\"', '\u00e9\\\\']) {
+      const few = saidOf(`"${written.repeat(2)}${end}`)
+      for (const count of [31, 32, 33, 3_000]) {
+        const more = written.length * (count - 2)
+        const said = saidOf(`"${written.repeat(count)}${end}`)
+        if (typeof few === 'string') {
+          const [offset = '', ...problem] = few.split(': ')
+          // A lone surrogate that an escape makes is found at the beginning of the string.
+          const place = offset === '0' ? 0 : Number(offset) + more
+          expect(said).toBe([place, ...problem].join(': '))
+        } else expect(said).toEqual({ value: JSON.parse(`"${written.repeat(count)}"`) })
+      }
+    }
+  })
+})
+
 describe('JSON that is refused', () => {
   it.each([
     ['', `0: ${expected}`],

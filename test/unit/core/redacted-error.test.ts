@@ -5,10 +5,10 @@ const redactor = new Redactor()
 redactor.know('env:KEY', 'password1')
 
 describe('K16: an error without known secrets', () => {
-  it('is of the same code, with the same names in its context and causes', () => {
+  it('is of the same code, with the same names in its context and causes', async () => {
     const cause = new TypeError('cannot parse password1', { cause: 'password1' })
     const error = new TallyError('cli.usage', { problem: 'no password1' }, { cause })
-    const clean = redactedError(error, redactor)
+    const clean = await redactedError(error, redactor)
     expect(isTallyError(clean, 'cli.usage')).toBe(true)
     expect(clean).toMatchObject({
       context: { problem: 'no [env:KEY]' },
@@ -19,57 +19,57 @@ describe('K16: an error without known secrets', () => {
     expect(told.cause.stack).toMatch(/^TypeError: cannot parse \[env:KEY\]\n +at /)
   })
 
-  it('keeps the code of a system error', () => {
+  it('keeps the code of a system error', async () => {
     const error = Object.assign(new Error('password1'), { code: 'ENOENT' })
-    expect(redactedError(error, redactor)).toMatchObject({ message: '[env:KEY]', code: 'ENOENT' })
+    expect(await redactedError(error, redactor)).toMatchObject({ message: '[env:KEY]', code: 'ENOENT' })
   })
 
-  it('is the error itself where it holds none, and where none is known', () => {
+  it('is the error itself where it holds none, and where none is known', async () => {
     for (const error of [
       new TallyError('cli.usage', { problem: 'none' }, { cause: new Error('none') }),
       new Error('none'),
       { password: 'password1' },
       undefined
     ]) {
-      expect(redactedError(error, redactor)).toBe(error)
+      expect(await redactedError(error, redactor)).toBe(error)
     }
     const error = new Error('password1')
-    expect(redactedError(error, new Redactor())).toBe(error)
+    expect(await redactedError(error, new Redactor())).toBe(error)
   })
 
-  it('has no more causes than a limit, and no cause where there was none', () => {
+  it('has no more causes than a limit, and no cause where there was none', async () => {
     const messages = Array.from({ length: 12 }, (_, at) => `password1 ${at}`)
     const chain = messages.reduceRight<Error | undefined>(
       (cause, message) => new Error(message, cause === undefined ? {} : { cause }),
       undefined
     )
     const clean: string[] = []
-    for (let next = redactedError(chain, redactor); next instanceof Error; next = next.cause) {
+    for (let next = await redactedError(chain, redactor); next instanceof Error; next = next.cause) {
       clean.push(next.message)
     }
     expect(clean).toEqual(messages.slice(0, 9).map((_, at) => `[env:KEY] ${at}`))
-    const alone = redactedError(new Error('password1'), redactor)
+    const alone = await redactedError(new Error('password1'), redactor)
     expect(Object.hasOwn(alone as Error, 'cause')).toBe(false)
     expect(Object.hasOwn(alone as Error, 'code')).toBe(false)
     const coded = new TallyError('cli.usage', { problem: 'password1' })
-    expect(Object.hasOwn(redactedError(coded, redactor) as Error, 'cause')).toBe(false)
+    expect(Object.hasOwn((await redactedError(coded, redactor)) as Error, 'cause')).toBe(false)
   })
 
-  it('is cleaned where its cause alone holds one, or its context alone', () => {
+  it('is cleaned where its cause alone holds one, or its context alone', async () => {
     const error = new Error('none', { cause: new Error('password1') })
-    expect(redactedError(error, redactor)).toMatchObject({
+    expect(await redactedError(error, redactor)).toMatchObject({
       message: 'none',
       cause: { message: '[env:KEY]' }
     })
     const coded = new TallyError('cli.usage', { problem: 'none' }, { cause: 'password1' })
-    expect(redactedError(coded, redactor)).toMatchObject({ cause: '[env:KEY]' })
-    expect(redactedError('password1', redactor)).toBe('[env:KEY]')
-    expect(redactedError(1, redactor)).toBe(1)
+    expect(await redactedError(coded, redactor)).toMatchObject({ cause: '[env:KEY]' })
+    expect(await redactedError('password1', redactor)).toBe('[env:KEY]')
+    expect(await redactedError(1, redactor)).toBe(1)
   })
 
-  it('ends with causes that go round in a circle', () => {
+  it('ends with causes that go round in a circle', async () => {
     const error = new Error('password1')
     error.cause = error
-    expect((redactedError(error, redactor) as Error).message).toBe('[env:KEY]')
+    expect((await redactedError(error, redactor) as Error).message).toBe('[env:KEY]')
   })
 })
