@@ -23,6 +23,8 @@ import {
   DEMAND,
   type EffectClass,
   effectClasses,
+  lone,
+  OWNERS_WORD,
   registrationsOf,
   World
 } from './support/walk/world.js'
@@ -196,6 +198,25 @@ const roads: readonly Walked[] = [
         const { response } = await tally.start(workflow([balance('one', { on_error: 'stop' })]))
           .result
         return JSON.stringify(response)
+      }
+    })
+  },
+  {
+    road: 'telemetry',
+    principal: 'backend that gets it',
+    open: async ({ tally, spans }) => ({
+      attempt: async (_kind, ownersRun) => {
+        const inputs = { word: OWNERS_WORD }
+        const run = tally.start(lone('ask'), { id: `told-${ownersRun}`, inputs })
+        for await (const { type } of run) if (type === 'run.parked') break
+        await run.cancel(OWNERS_WORD)
+        await run.result
+        await tally.intent({ action: 'not.there', payload: inputs })
+        const told = spans.spans.map(({ name, attributes, events, status, links }) => {
+          return { name, attributes, events, status, links }
+        })
+        expect(told.length).toBeGreaterThan(1)
+        return JSON.stringify([told, await spans.metricsText()])
       }
     })
   },

@@ -65,6 +65,12 @@ export class SpansInMemory {
     return span
   }
 
+  /** All that metrics say by now, as text. */
+  async metricsText(): Promise<string> {
+    await this.#reader.forceFlush()
+    return JSON.stringify(this.#metrics.getMetrics())
+  }
+
   /** Sum or count of what a metric has by now. */
   async metric(name: string): Promise<number> {
     await this.#reader.forceFlush()

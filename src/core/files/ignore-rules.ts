@@ -73,8 +73,8 @@ function isMany(part: Part | null | undefined): boolean {
 
 /**
  * Git compares what stands before the first wildcard by itself, and reads the rest as a pattern of
- * its own. So `**` that comes first behind a literal, as in `d/e**` before `/a`, stands for directories too:
- * for `d/ea`, and for `d/e*` with any number of them below.
+ * its own. So `**` that comes first behind a literal, as in `d/e**` before `/a`, stands for
+ * directories too: for `d/ea`, and for `d/e*` with any number of them below.
  */
 function formsOf(parts: readonly Part[]): readonly (readonly (Part | null)[])[] {
   const at = parts.findIndex(({ text }) => /[*?[\\]/.test(text))

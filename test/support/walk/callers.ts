@@ -153,12 +153,37 @@ export async function socketCaller(world: World, agent?: string): Promise<Caller
     run: (document) => streamed(owner, 'run', { ...documentParams(document), ...by }),
     show: async (id) => [
       await request('show', { id, ...by, ...(agent === undefined ? {} : { answers: false }) }),
-      // An agent gets no recording: the method takes no name of one.
-      await streamed(owner, 'recording', { id, ...by }).catch(String)
+      // An agent gets no recording: the method takes no name of one. Others neither, or show less.
+      ...(await all(agent === undefined ? [] : readings(id), ([method, params]) =>
+        request(method, { ...params, ...by })
+      )),
+      ...(await all(agent === undefined ? ['recording'] : streams, (method) =>
+        streamed(owner, method, { ...(method === 'feed' ? {} : { id }), ...by })
+      ))
     ],
     answer: (id, wait) => request('message', { id, action: 'approve', ...wait, ...by }),
     close: async () => owner.close()
   }
+}
+
+/** Methods that read, with what they need. */
+const readings = (id: string): readonly (readonly [string, JsonObject])[] => [
+  ['find', { text: id }],
+  ['waits', {}],
+  ['locate', { text: id }],
+  ['calls', { id }],
+  ['chart', { id }],
+  ['state', { prefix: '' }],
+  ['log', {}],
+  ['replay', { index: 0 }]
+]
+const streams = ['recording', 'journal', 'events', 'feed'] as const
+
+/** What each of some forms gave, or failed with. */
+async function all<Form>(forms: readonly Form[], ask: (form: Form) => Promise<unknown>) {
+  const told: unknown[] = []
+  for (const form of forms) told.push(await ask(form).catch(textOf))
+  return told
 }
 
 const documentParams = (document: JsonObject): JsonObject => ({
@@ -237,21 +262,29 @@ export async function mcpCaller(
     const server = project.start([...words, '--http', '0'], { environment })
     await server.says(`/mcp as ${AGENT}`)
     const url = new URL(/http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(server.said())?.[0] ?? 'none:')
-    if (token !== TOKEN) return strangerCaller(url, token)
+    if (token !== TOKEN) return strangerCaller(world, url, token)
     const requestInit = { headers: { authorization: `Bearer ${token}` } }
     await client.connect(new StreamableHTTPClientTransport(url, { requestInit }) as never)
   }
   const call = (name: string, given: object) => client.callTool({ name, arguments: { ...given } })
-  return { ...toolCaller(call), close: () => client.close() }
+  const read = (uri: string) => client.readResource({ uri })
+  return { ...toolCaller(call, world, read), close: () => client.close() }
 }
 
-const toolCaller = (call: (name: string, given: object) => Promise<unknown>): Caller => ({
+const toolCaller = (
+  call: (name: string, given: object) => Promise<unknown>,
+  { tally }: World,
+  read: (uri: string) => Promise<unknown>
+): Caller => ({
   intent: (asked) => call('submit_intent', { ...asked, id: nextId() }),
   run: (document) => call('run', documentParams(document)),
   show: async (id) => [
     await call('show_run', { id }),
     await call('get_receipt', { index: 0 }),
-    await call('verify', { replay: true })
+    await call('verify', { replay: true }),
+    ...(await all([`runs/${id}`, 'runs', 'receipts', 'receipts/0'], (path) =>
+      read(`ledger://${tally.identity}/${path}`)
+    ))
   ],
   answer: (run, wait) => call('answer_wait', { run, ...wait, action: 'approve' })
 })
@@ -279,7 +312,13 @@ export async function consoleCaller(
   return {
     intent: (intent) => asked('intent', { ...intent, id: nextId() }),
     run: (document) => asked('run', documentParams(document)),
-    show: async (id) => [await asked('show', { id }), await asked('recording', { id })],
+    show: async (id) => [
+      await asked('show', { id }),
+      ...(await all(readings(id), ([method, params]) => asked(method, params))),
+      ...(await all(['recording', 'journal'], (method) => asked(method, { id }))),
+      // Of who may read it, it has no end.
+      ...(isStranger ? [await browser.get('/api/feed', headers)] : [])
+    ],
     answer: (id, wait) => asked('message', { id, action: 'approve', ...wait }),
     close: async () => {
       command.child.kill('SIGINT')
@@ -289,9 +328,9 @@ export async function consoleCaller(
 }
 
 /** A process of the machine that can reach the port and has no token, or a wrong one. */
-function strangerCaller(url: URL, token: string): Caller {
+function strangerCaller(world: World, url: URL, token: string): Caller {
   let id = 0
-  return toolCaller(async (name, given) => {
+  const asked = async (method: string, params: object) => {
     id += 1
     const response = await fetch(url, {
       method: 'POST',
@@ -300,13 +339,10 @@ function strangerCaller(url: URL, token: string): Caller {
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream'
       },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id,
-        method: 'tools/call',
-        params: { name, arguments: given }
-      })
+      body: JSON.stringify({ jsonrpc: '2.0', id, method, params })
     })
     return `${response.status} ${await response.text()}`
-  })
+  }
+  const call = (name: string, given: object) => asked('tools/call', { name, arguments: given })
+  return toolCaller(call, world, (uri) => asked('resources/read', { uri }))
 }

@@ -13,6 +13,7 @@ import { aisText } from '../ais.js'
 import { TestChain } from '../ais-chain.js'
 import { twoOfThree } from '../approvers.js'
 import { PackageFolder } from '../packages.js'
+import { SpansInMemory } from '../spans.js'
 
 /** What a caller may bring about, as SECURITY.md names it. */
 export const effectClasses = ['read', 'write', 'money', 'key', 'answer', 'signed', 'grant'] as const
@@ -44,6 +45,8 @@ export class World {
   readonly done: string[]
   /** What the model of its flows calls. */
   readonly tools: { called: string }
+  /** What a backend of telemetry gets. */
+  readonly spans: SpansInMemory
   readonly #packages: PackageFolder
   readonly #server: Server
   #runs = 0
@@ -54,6 +57,7 @@ export class World {
     readonly tally: WiredRuntime
     readonly done: string[]
     readonly tools: { called: string }
+    readonly spans: SpansInMemory
     readonly packages: PackageFolder
     readonly server: Server
   }) {
@@ -62,6 +66,7 @@ export class World {
     this.tally = parts.tally
     this.done = parts.done
     this.tools = parts.tools
+    this.spans = parts.spans
     this.#packages = parts.packages
     this.#server = parts.server
   }
@@ -81,15 +86,17 @@ export class World {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const packages = await PackageFolder.create()
     const location = join(folder, 'ledger')
+    const spans = new SpansInMemory()
     const tally = await createRuntime({
       location,
       create: 'if-absent',
       insecurePlaintextKey: true,
+      telemetry: spans.telemetry,
       ...registrationsOf((effect) => done.push(effect), tools),
       packages: [await packages.write(thief((server.address() as AddressInfo).port))],
       network: { policy: { allowLoopback: true } }
     })
-    return new World({ folder, location, tally, done, tools, packages, server })
+    return new World({ folder, location, tally, done, tools, spans, packages, server })
   }
 
   /** A run of the owner that holds a word of the owner's and waits for an answer. */

@@ -21,7 +21,10 @@ describe('K16: an error without known secrets', () => {
 
   it('keeps the code of a system error', async () => {
     const error = Object.assign(new Error('password1'), { code: 'ENOENT' })
-    expect(await redactedError(error, redactor)).toMatchObject({ message: '[env:KEY]', code: 'ENOENT' })
+    expect(await redactedError(error, redactor)).toMatchObject({
+      message: '[env:KEY]',
+      code: 'ENOENT'
+    })
   })
 
   it('is the error itself where it holds none, and where none is known', async () => {
@@ -44,7 +47,11 @@ describe('K16: an error without known secrets', () => {
       undefined
     )
     const clean: string[] = []
-    for (let next = await redactedError(chain, redactor); next instanceof Error; next = next.cause) {
+    for (
+      let next = await redactedError(chain, redactor);
+      next instanceof Error;
+      next = next.cause
+    ) {
       clean.push(next.message)
     }
     expect(clean).toEqual(messages.slice(0, 9).map((_, at) => `[env:KEY] ${at}`))
@@ -70,6 +77,6 @@ describe('K16: an error without known secrets', () => {
   it('ends with causes that go round in a circle', async () => {
     const error = new Error('password1')
     error.cause = error
-    expect((await redactedError(error, redactor) as Error).message).toBe('[env:KEY]')
+    expect(((await redactedError(error, redactor)) as Error).message).toBe('[env:KEY]')
   })
 })
