@@ -2,15 +2,20 @@ import { mkdir } from 'node:fs/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Block, defineBlock, type Provider } from '../../src/block/index.js'
+import { ConsoleServer } from '../../src/console/index.js'
 import { type Json, type JsonObject, Redactor } from '../../src/core/index.js'
 import { chainProviders, evmExecutor, readChain } from '../../src/executor/evm/index.js'
+import { solanaExecutor } from '../../src/executor/solana/index.js'
 import { secretsOf } from '../../src/intent/index.js'
 import { createRuntime, type WiredRuntime } from '../../src/runtime/index.js'
+import type { Telemetry } from '../../src/telemetry/index.js'
+import { Browser } from '../support/console/browser.js'
 import { isLong } from '../support/effort.js'
 import { agentOf, flowOf, nodeOf } from '../support/flows.js'
 import { PackageFolder } from '../support/packages.js'
 import { Project } from '../support/project.js'
 import { formsIn, headerShapes } from '../support/secrets.js'
+import { SpansInMemory } from '../support/spans.js'
 import { dumpOf } from './secrets-stay-out/dump.js'
 import { type Manner, manners, RudeServer } from './secrets-stay-out/rude-server.js'
 
@@ -67,8 +72,10 @@ const askChain: Block = defineBlock({
   version: '1.0.0',
   sideEffects: 'none',
   intents: ['ask.chain'],
-  run: async (ctx, { chain, method }: { readonly chain: string; readonly method: string }) =>
-    readChain(ctx, { chain, execution: { type: 'evm_rpc', method, params: [] } })
+  run: async (ctx, { chain, method }: { readonly chain: string; readonly method: string }) => {
+    const type = chain.startsWith('solana:') ? 'solana_read' : 'evm_rpc'
+    return readChain(ctx, { chain, execution: { type, method, params: [] } })
+  }
 })
 
 const askOwn: Block = defineBlock({
@@ -108,7 +115,12 @@ function isRefused(chain: number): boolean {
   return chain % 5 === 0
 }
 
-function open(location: string, manner: Manner): Promise<WiredRuntime> {
+/** The id of a chain of Solana; a genesis hash begins with the part after the colon. */
+function solanaChain(chain: number): string {
+  return `solana:${String(chain).replaceAll('0', 'A').padStart(32, 'S')}`
+}
+
+function open(location: string, manner: Manner, telemetry: Telemetry): Promise<WiredRuntime> {
   const planted = plantedFor(manner)
   const secrets = planted.map(({ name, secret }) => [name, secret] as const)
   const endpoints = planted.map(({ name, secret, chain }) => {
@@ -120,18 +132,24 @@ function open(location: string, manner: Manner): Promise<WiredRuntime> {
   const environment = Object.fromEntries([...secrets, ...endpoints])
   const chains = planted.map(({ chain, name }) => {
     const config = { rpc: [`env:${name}_URL`], rpcTimeoutMs: patienceMs(manner) }
-    return [`eip155:${chain}`, config] as const
+    return { evm: [`eip155:${chain}`, config], solana: [solanaChain(chain), config] } as const
   })
+  const evm = Object.fromEntries(chains.map((one) => one.evm))
+  const solana = Object.fromEntries(chains.map((one) => one.solana))
   const references = planted.map(({ reference }) => reference)
   return createRuntime({
     location,
     create: 'if-absent',
     insecurePlaintextKey: true,
     serve: false,
+    telemetry,
     blocks: [askChain, askOwn],
     providers: [
       ownProvider(manner),
-      ...chainProviders([evmExecutor({ chains: Object.fromEntries(chains), environment })])
+      ...chainProviders([
+        evmExecutor({ chains: evm, environment }),
+        solanaExecutor({ chains: solana, environment })
+      ])
     ],
     packages: [packageDirectory],
     agents: { environment, documentSecrets: references },
@@ -172,8 +190,12 @@ const roads: Readonly<
     tally.start(flowFor(one, manner), { id: `agent-${one.name}`, inputs: { userPrompt: 'go' } })
       .result,
   chain: async (tally, { name, chain }) => {
-    const asked = ['eth_getBalance', 'eth_gasPrice'].map((method) => {
-      const payload = { chain: `eip155:${chain}`, method }
+    const methods = ['eth_getBalance', 'eth_gasPrice', 'getTransaction', 'getBlockHeight']
+    const asked = methods.map((method) => {
+      const payload = {
+        chain: method.startsWith('eth') ? `eip155:${chain}` : solanaChain(chain),
+        method
+      }
       return tally.intent({ id: `${method}-${name}`, action: 'ask.chain', payload })
     })
     return Promise.all(asked)
@@ -191,8 +213,10 @@ describe('K16: secrets stay out of all that is written and told', () => {
     await mkdir(directory)
     const location = `${directory}/ledger`
     const told: string[] = []
+    const spans = new SpansInMemory()
+    const { telemetry } = spans
     {
-      await using tally = await open(location, manner)
+      await using tally = await open(location, manner, telemetry)
       tally.events.on('event', (event) => told.push(JSON.stringify(event)))
       const payload = { package: 'asker', capabilities: ['network.request'] }
       await tally.intent({ action: 'system.grant', payload })
@@ -204,14 +228,24 @@ describe('K16: secrets stay out of all that is written and told', () => {
         told.push(JSON.stringify(ended))
       }
       told.push(deltasOf(told))
+      const ids = planted.flatMap(({ name }) => [`agent-${name}`, `own-${name}`, `package-${name}`])
+      told.push(...(await shownOf(tally, ids)))
     }
+    told.push(
+      JSON.stringify(
+        spans.spans.map(({ name, attributes, events, status }) => {
+          return [name, attributes, events, status]
+        })
+      ),
+      await spans.metricsText()
+    )
     // Some may be given up before a silent server has heard them.
     const unheard = planted.filter(({ secret }) => !server.heard.has(secret))
     if (manner !== 'silent') expect(unheard).toEqual([])
     server.manner = 'failing'
     server.heard.clear()
     {
-      await using tally = await open(location, manner)
+      await using tally = await open(location, manner, telemetry)
       const report = await tally.replay()
       expect([report.failure, report.ok]).toEqual([undefined, true])
       told.push(JSON.stringify([report, tally.status()]))
@@ -296,6 +330,37 @@ describe('K16: a secret is not left behind by a process that dies', () => {
     }
   )
 })
+
+/** What a console, its feed and an inspector get of some runs. */
+async function shownOf(tally: WiredRuntime, ids: readonly string[]): Promise<readonly string[]> {
+  const server = await ConsoleServer.open({ port: 0, handle: tally.service, page: new Map() })
+  try {
+    const browser = await Browser.open(server.link())
+    const shown: string[] = []
+    const ask = async (method: string, params: object) => {
+      shown.push((await browser.post(`/api/${method}`, JSON.stringify(params))).text)
+    }
+    for (const method of ['status', 'doctor', 'waits', 'find', 'runs', 'receipts']) {
+      await ask(method, {})
+    }
+    await ask('state', { prefix: '' })
+    const [first = ''] = ids
+    for (const id of ids) {
+      const ofRun = id === first ? ['show', 'chart', 'calls', 'recording'] : ['show']
+      for (const method of [...ofRun, 'journal']) await ask(method, { id })
+      for await (const message of tally.inspection(id, { payloads: true })) {
+        shown.push(JSON.stringify(message))
+      }
+    }
+    for await (const event of browser.feed('0.0')) {
+      shown.push(JSON.stringify(event))
+      if (event !== 'comment' && JSON.stringify(event).includes('run.finished')) break
+    }
+    return shown
+  } finally {
+    await server.close()
+  }
+}
 
 /** The text of each turn, put together again from its deltas. */
 function deltasOf(told: readonly string[]): string {

@@ -161,11 +161,18 @@ function answerCalls({ request, response, secret }: Asked, calls: readonly Json[
     const { id, method } = call as JsonObject
     const head = { jsonrpc: '2.0', id }
     if (method === 'eth_chainId') return { ...head, result: `0x${chain.toString(16)}` }
-    if (method === 'eth_getBalance') return { ...head, result: echoOf(secret) }
+    if (method === 'getGenesisHash') return { ...head, result: solanaGenesis(chain) }
+    if (method === 'eth_getBalance' || method === 'getTransaction')
+      return { ...head, result: echoOf(secret) }
     return { ...head, error: { code: -32000, message: echoOf(secret), data: [echoOf(secret)] } }
   })
   response.writeHead(200, { 'content-type': 'application/json' })
   response.end(JSON.stringify(answers.length === 1 ? answers[0] : answers))
+}
+
+/** Of the chain of Solana with this number, which has the same path as the other one. */
+function solanaGenesis(chain: number): string {
+  return `${String(chain).replaceAll('0', 'A').padStart(32, 'S')}${'1'.repeat(12)}`
 }
 
 const PIECE_LENGTH = 7
