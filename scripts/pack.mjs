@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { root as here } from './built.mjs'
+import { bundledInPage, pageFolder } from './bundled.mjs'
 import { givenWords } from './words.mjs'
 
 const [directory = here] = givenWords(
@@ -51,7 +52,7 @@ function reached(entries, ending) {
 }
 
 /**
- * npm's own bill from the lock file, reduced to what an install brings, since `--omit dev` of npm
+ * npm's own bill from the lock file, reduced to what an install brings and what is bundled, since `--omit dev` of npm
  * leaves out what a tool of development needs too. The same lock file gives the same bytes.
  */
 function billOfMaterials() {
@@ -76,19 +77,30 @@ function billOfMaterials() {
   )
   const brought = new Set([self])
   for (const ref of brought) for (const next of needs.get(ref) ?? []) brought.add(next)
+  const inPage = components.filter(({ name }) => bundledInPage.includes(name))
+  if (inPage.length !== bundledInPage.length)
+    throw new Error('the lock file lacks what is bundled')
+  // What an install brings besides is named once.
+  const bundled = inPage.filter((component) => !brought.has(component['bom-ref']))
   const inOrder = (one, other) => (one < other ? -1 : 1)
   const bill = {
     ...rest,
     metadata: { ...about, component: { ...about.component, name: packed.name } },
     components: components
       .filter((component) => brought.has(component['bom-ref']))
+      .concat(bundled.map(inBundle))
       .sort((one, other) => inOrder(one['bom-ref'], other['bom-ref'])),
-    dependencies: [...brought]
+    dependencies: [...brought, ...bundled.map((component) => component['bom-ref'])]
       .sort(inOrder)
       .map((ref) => ({ ref, dependsOn: [...(needs.get(ref) ?? [])].sort(inOrder) }))
   }
   const { $schema, bomFormat, specVersion, ...contents } = bill
   return { $schema, bomFormat, specVersion, serialNumber: uuidOf(contents), ...contents }
+}
+
+/** A tool of development no more: its code is in the package. */
+function inBundle({ properties: _properties, ...component }) {
+  return { ...component, properties: [{ name: 'tallystick:bundled-in', value: pageFolder }] }
 }
 
 /** A version 8 UUID (RFC 9562) from the contents, where npm takes a random one. */

@@ -6,13 +6,15 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { root } from './built.mjs'
+import { bundledInPage, pageFolder } from './bundled.mjs'
 
 const source = join(root, 'src/console/page')
-const target = join(root, 'dist/src/console/page')
+const target = join(root, pageFolder)
 
 rmSync(target, { recursive: true, force: true })
 mkdirSync(join(target, 'fonts'), { recursive: true })
-await build({
+const { metafile } = await build({
+  metafile: true,
   entryPoints: { app: join(source, 'main.tsx') },
   outdir: target,
   bundle: true,
@@ -24,6 +26,12 @@ await build({
   legalComments: 'none',
   tsconfigRaw: {}
 })
+for (const path of Object.keys(metafile.inputs)) {
+  const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]
+  if (name !== undefined && !bundledInPage.includes(name)) {
+    throw new Error(`the page has code of ${name}, which scripts/bundled.mjs does not name`)
+  }
+}
 await build({
   entryPoints: [join(source, 'app.css')],
   outdir: target,
@@ -41,15 +49,7 @@ const fonts = {
 for (const [name, file] of Object.entries(fonts)) {
   copyFileSync(join(root, 'node_modules', file), join(target, 'fonts', `${name}.woff2`))
 }
-const bundled = [
-  'preact',
-  '@preact/signals',
-  '@preact/signals-core',
-  '@noble/ed25519',
-  '@fontsource-variable/inter',
-  '@fontsource-variable/jetbrains-mono'
-]
-const licences = bundled.map((name) => {
+const licences = bundledInPage.map((name) => {
   const folder = join(root, 'node_modules', name)
   const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const text = readFileSync(join(folder, 'LICENSE'), 'utf8').trim()

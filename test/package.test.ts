@@ -6,8 +6,11 @@ import { isLong } from './support/effort.js'
 import { type PackedPackage, packPackage, runIn } from './support/packed-package.js'
 import { root } from './support/source.js'
 
-/** Licences that ask for no more than to be named beside the code. */
-const knownLicences = ['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'PSF-2.0']
+/** Licences that ask for no more than to be named beside the code; OFL is that of fonts. */
+const knownLicences = [
+  ...['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'PSF-2.0'],
+  'OFL-1.1'
+]
 const unknownIn = (expression: string) =>
   expression
     .replace(/[()]/g, '')
@@ -173,21 +176,26 @@ describe('the packed files', () => {
     expect(packed.paths.filter((path) => path.endsWith('.gyp'))).toEqual([])
   })
 
-  it('name in the bill of materials what the lock file installs, with checksum and licence', () => {
+  it('name in the bill of materials what is installed and bundled, with checksum and licence', () => {
     const bill: BillOfMaterials = JSON.parse(packed.text('dist/sbom.cdx.json'))
     expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5' })
     expect(bill.serialNumber).toMatch(/^urn:uuid:[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab]/)
     const locked = installed.map(([path, { version }]) => {
       return `${path.replace('node_modules/', '')}@${version}`
     })
-    expect(bill.components.map((component) => component['bom-ref']).sort()).toEqual(locked.sort())
+    const bundled = [...packed.text(LICENCES).matchAll(/^(\S+) (\S+), \S+$/gm)].map(
+      ([, name, version]) => `${name}@${version}`
+    )
+    expect(bundled.length).toBeGreaterThan(3)
+    const all = [...new Set([...locked, ...bundled])].sort()
+    expect(bill.components.map((component) => component['bom-ref']).sort()).toEqual(all)
     for (const { hashes, licenses, purl } of bill.components) {
       expect(hashes, purl).toHaveLength(1)
       const asked = licenses.map(({ license, expression }) => license?.id ?? expression ?? 'none')
       expect(asked, purl).not.toEqual([])
       expect(asked.flatMap(unknownIn), purl).toEqual([])
     }
-    const refs = new Set([...locked, `${packed.manifest.name}@${packed.manifest.version}`])
+    const refs = new Set([...all, `${packed.manifest.name}@${packed.manifest.version}`])
     expect(new Set(bill.dependencies.map(({ ref }) => ref))).toEqual(refs)
   })
 
@@ -226,6 +234,9 @@ describe('the packed files', () => {
     }
   })
 })
+
+/** The page brings the licences of what it is bundled from. */
+const LICENCES = 'dist/src/console/page/licences.txt'
 
 interface BillOfMaterials {
   readonly serialNumber: string
