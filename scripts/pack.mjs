@@ -52,7 +52,8 @@ function reached(entries, ending) {
 }
 
 /**
- * npm's own bill from the lock file, reduced to what an install brings and what is bundled, since `--omit dev` of npm
+ * npm's own bill from the lock file, reduced to what an install brings and what is bundled, since
+ * `--omit dev` of npm
  * leaves out what a tool of development needs too. The same lock file gives the same bytes.
  */
 function billOfMaterials() {
@@ -78,8 +79,7 @@ function billOfMaterials() {
   const brought = new Set([self])
   for (const ref of brought) for (const next of needs.get(ref) ?? []) brought.add(next)
   const inPage = components.filter(({ name }) => bundledInPage.includes(name))
-  if (inPage.length !== bundledInPage.length)
-    throw new Error('the lock file lacks what is bundled')
+  if (inPage.length !== bundledInPage.length) throw new Error('the lock file lacks what is bundled')
   // What an install brings besides is named once.
   const bundled = inPage.filter((component) => !brought.has(component['bom-ref']))
   const inOrder = (one, other) => (one < other ? -1 : 1)

@@ -176,7 +176,7 @@ describe('the packed files', () => {
     expect(packed.paths.filter((path) => path.endsWith('.gyp'))).toEqual([])
   })
 
-  it('name in the bill of materials what is installed and bundled, with checksum and licence', () => {
+  it('name in the bill of materials what is installed and bundled, with checksums', () => {
     const bill: BillOfMaterials = JSON.parse(packed.text('dist/sbom.cdx.json'))
     expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5' })
     expect(bill.serialNumber).toMatch(/^urn:uuid:[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab]/)
