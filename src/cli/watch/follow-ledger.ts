@@ -4,7 +4,7 @@ import type { ServiceClient } from '../frame/client.js'
 import { commitOf, placeOf } from '../inspect/ledger-source.js'
 import { lineOf, type StepAt, stepIn, type WatchedLine, type WatchedRuns } from './watched-runs.js'
 
-/** What a watch is told, besides what its runs say. */
+/** What reaches a watch, besides what its runs say. */
 export type News =
   /** The runs are known that were there when it began. */
   | { readonly type: 'begun' }

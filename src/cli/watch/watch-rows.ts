@@ -7,6 +7,8 @@ import { isOpen, type WatchedRun, type WatchedRuns } from './watched-runs.js'
 /** What a watch draws. */
 export interface WatchPicture {
   readonly runs: WatchedRuns
+  /** Whether the runs are known that were there when it began. */
+  readonly hasBegun: boolean
   /** The ledger, as the command line named it. */
   readonly ledger: string
   /** How it stands, where that is not as usual. */
@@ -36,7 +38,7 @@ interface Column {
 /** The table of a watch, as it fits: what waits and what runs before what has ended. */
 export function watchPicture(
   paint: Paint,
-  { runs, ledger, mode, now }: WatchPicture,
+  { runs, hasBegun, ledger, mode, now }: WatchPicture,
   { columns, rows }: ScreenSize
 ): readonly Text[] {
   const ordered = inOrder(runs.all)
@@ -49,7 +51,8 @@ export function watchPicture(
   const lines = shown.map((run) => runLine(paint, run, { layout, runs, now, columns }))
   const more = isCut ? [paint('dim', `  … ${ordered.length - shown.length} more`)] : []
   const title = paint('dim', fitted(titleOf(layout), columns))
-  const none = ordered.length === 0 ? [paint('dim', fitted('  no runs yet', columns))] : []
+  const empty = hasBegun ? '  no runs yet' : '  reading the ledger…'
+  const none = ordered.length === 0 ? [paint('dim', fitted(empty, columns))] : []
   return [head, text``, title, ...lines, ...more, ...none, text``, paint('dim', foot)]
 }
 

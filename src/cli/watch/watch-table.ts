@@ -14,6 +14,7 @@ import type { WatchedRuns } from './watched-runs.js'
 export class WatchTable {
   #screen: Screen | undefined
   #mode: string | undefined
+  #hasBegun = false
   #callOff: () => void = () => undefined
 
   private constructor() {}
@@ -24,7 +25,8 @@ export class WatchTable {
     const table = new WatchTable()
     const [, ledger = DEFAULT_DIRECTORY] = directoryWords
     table.#screen = output.screen((size) => {
-      const shown = { runs, ledger, mode: table.#mode, now: systemClock.now() }
+      const standing = { hasBegun: table.#hasBegun, mode: table.#mode }
+      const shown = { runs, ledger, now: systemClock.now(), ...standing }
       return watchPicture(output.paint, shown, size)
     })
     table.#tick()
@@ -32,6 +34,7 @@ export class WatchTable {
   }
 
   show(news: News): void {
+    if (news.type === 'begun') this.#hasBegun = true
     if (news.type === 'mode') this.#mode = modeText(news.mode, news.cause)
     this.#screen?.draw()
   }

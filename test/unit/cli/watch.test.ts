@@ -101,9 +101,15 @@ const hostile = [
 describe('the table of a watch', () => {
   const shown = (
     runs: WatchedRuns,
-    { columns = 100, rows = 24, paint = plain, mode = undefined as string | undefined } = {}
+    {
+      columns = 100,
+      rows = 24,
+      paint = plain,
+      hasBegun = true,
+      mode = undefined as string | undefined
+    } = {}
   ) => {
-    const picture = { runs, ledger: '.tally', mode, now: NOW }
+    const picture = { runs, hasBegun, ledger: '.tally', mode, now: NOW }
     return watchPicture(paint, picture, { columns, rows }).map(({ value }) => value)
   }
 
@@ -132,6 +138,12 @@ describe('the table of a watch', () => {
       expect.stringContaining('runs'),
       '  … 3 more'
     ])
+  })
+
+  it('says that there are no runs once it knows that', () => {
+    const runs = new WatchedRuns()
+    expect(shown(runs)).toContain('  no runs yet')
+    expect(shown(runs, { hasBegun: false })).toContain('  reading the ledger…')
   })
 
   it('T23: fits any width, whatever names and requests hold, and steers no terminal', () => {
