@@ -112,7 +112,7 @@ export { runtimeProfile } from './profile.js'
 export { type Random, systemRandom } from './random.js'
 export { readSecretFile } from './secret/file.js'
 export { isCredentialName, isSecretName, withoutAddresses } from './secret/names.js'
-export { redactedError } from './secret/redacted-error.js'
+export { redactedError, redactedErrorAtOnce } from './secret/redacted-error.js'
 export type { RedactedStream } from './secret/redacted-stream.js'
 export { Redactor } from './secret/redactor.js'
 export {

@@ -17,6 +17,7 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'console/page-files.ts#readPageFiles': 'reads files of this package as they are',
   'core/document/read.ts#readingDocument': 'readDocument in pieces',
   'core/files/regular-file.ts#readRegularFile': 'gives bytes as they are',
+  'core/json/parse.ts#parseInTurns': 'parse with turns between its parts',
   'core/json/parse.ts#reading': 'parse in pieces',
   'core/secret/file.ts#readSecretFile': 'gives text of the owner as it is',
   'core/secret/reference.ts#readSecret': 'gives text of the owner as it is',

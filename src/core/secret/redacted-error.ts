@@ -4,27 +4,40 @@ import type { Redactor } from './redactor.js'
 /** Deeper causes are left out. */
 const CAUSES_MAX = 8
 
+/** Gives each text of an error, takes it back without secrets, and returns the error without. */
+type Cleaning = Generator<string, unknown, string>
+
 /**
  * An error without known secrets, in its causes neither; the same one where it holds none. Its
  * texts may be as long as what it is about: they are searched with turns of the event loop.
  */
-export async function redactedError(
-  error: unknown,
-  redactor: Redactor,
-  causes = 0
-): Promise<unknown> {
+export async function redactedError(error: unknown, redactor: Redactor): Promise<unknown> {
   if (redactor.isEmpty) return error
-  const clean = (text: string) => redactor.inTurns('text', text)
-  if (typeof error === 'string') return clean(error)
+  const cleaning = cleaningError(error, 0)
+  let step = cleaning.next()
+  while (step.done !== true) step = cleaning.next(await redactor.inTurns('text', step.value))
+  return step.value
+}
+
+/** The same at once, for an error whose texts are short. */
+export function redactedErrorAtOnce(error: unknown, redactor: Redactor): unknown {
+  if (redactor.isEmpty) return error
+  const cleaning = cleaningError(error, 0)
+  let step = cleaning.next()
+  while (step.done !== true) step = cleaning.next(redactor.text(step.value))
+  return step.value
+}
+
+function* cleaningError(error: unknown, causes: number): Cleaning {
+  if (typeof error === 'string') return yield error
   if (!isError(error)) return error
-  const isDeep = causes >= CAUSES_MAX
-  const cause = isDeep ? undefined : await redactedError(error.cause, redactor, causes + 1)
-  const message = await clean(error.message)
+  const cause = causes >= CAUSES_MAX ? undefined : yield* cleaningError(error.cause, causes + 1)
+  const message = yield error.message
   const more = cause === undefined ? {} : { cause }
   if (isTallyError(error)) {
     const entries: [string, string | number][] = []
     for (const [name, value] of Object.entries<string | number>(error.context)) {
-      entries.push([name, typeof value === 'string' ? await clean(value) : value])
+      entries.push([name, typeof value === 'string' ? yield value : value])
     }
     if (message === error.message && cause === error.cause && entries.every(isOf(error))) {
       return error
@@ -37,7 +50,7 @@ export async function redactedError(
   const copy = new Error(message, more)
   // The stack repeats the message.
   copy.name = error.name
-  copy.stack = await clean(error.stack ?? '')
+  copy.stack = yield error.stack ?? ''
   return 'code' in error ? Object.assign(copy, { code: error.code }) : copy
 }
 

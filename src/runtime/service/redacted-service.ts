@@ -1,4 +1,4 @@
-import { type Json, type Redactor, redactedError } from '../../core/index.js'
+import { type Json, type Redactor, redactedError, redactedErrorAtOnce } from '../../core/index.js'
 import type { OwnerHandler } from '../../ledger/index.js'
 
 /** The same service, in whose results, events and errors no secret is that this process knows. */
@@ -9,7 +9,8 @@ export function redactedService(handle: OwnerHandler, redactor: Redactor): Owner
     try {
       answer = handle(request)
     } catch (error) {
-      return refused(error)
+      // A caller that reads a stream has to see it at once; it is about the names of a request.
+      throw redactedErrorAtOnce(error, redactor)
     }
     if (Symbol.asyncIterator in answer) return redactedEvents(answer, redactor)
     return answer.then((result) => redactor.inTurns('json', result), refused)
