@@ -28,6 +28,8 @@ export class OpenCalls {
   readonly #recallPort: RecallPort
   /** Bodies of earlier attempts' results that only the journal has. */
   readonly #kept = new WeakMap<Past, KeptBodies>()
+  /** What writes were given of earlier attempts, by their numbers. */
+  readonly #claims = new WeakMap<Past, Map<number, Kept>>()
   /** Effects sent and not yet answered. */
   #performing = 0
   #isFlushPlanned = false
@@ -47,7 +49,7 @@ export class OpenCalls {
     const { state, writer, inbox } = this.#parts
     if (inbox.isStopping || isWaited(attempt, call)) return
     // Keys are state, which a later attempt reads anew.
-    const kept = call.kind === 'list' ? undefined : keptFor(attempt, call)
+    const kept = call.kind === 'list' ? undefined : this.#keptFor(attempt, call)
     if (kept !== undefined) return this.#keep(attempt, call, kept)
     switch (call.kind) {
       case 'effect':
@@ -60,6 +62,18 @@ export class OpenCalls {
         // The code may have asked while nothing else was under way.
         inbox.wake()
     }
+  }
+
+  /** What an earlier attempt has got for a call: in the same place, or for the same write. */
+  #keptFor(attempt: Attempt, call: Call): Kept | undefined {
+    const { past } = attempt
+    if (call.kind !== 'effect' || call.sideEffects === 'none') return past.earlier?.kept(call)
+    const claims = this.#claims.get(past) ?? new Map<number, Kept>()
+    this.#claims.set(past, claims)
+    const kept = past.keptWrite(call, claims)
+    // Until it is in the journal, only this says that it has been given.
+    if (kept !== undefined) claims.set(call.seq, kept)
+    return kept
   }
 
   /** Gives a call the answer that an earlier attempt has got, from the journal if need be (L7). */
@@ -250,11 +264,4 @@ function isWaited(attempt: Attempt, call: Call): boolean {
   const wait = attempt.waits.get(call.seq)
   if (wait === undefined) return false
   return wait.requestHash === call.requestHash || !attempt.hasReadState
-}
-
-/** What an earlier attempt has got for a call: in the same place, or for the same write. */
-function keptFor({ past }: Attempt, call: Call): Kept | undefined {
-  const inPlace = past.earlier?.kept(call)
-  if (inPlace !== undefined || call.kind !== 'effect') return inPlace
-  return call.sideEffects === 'none' ? undefined : past.sentBefore(call.requestHash)
 }

@@ -147,28 +147,45 @@ export class Past {
   }
 
   /**
-   * The answer to a write of an earlier attempt that this attempt has not been given yet, whatever
-   * its number was: with more or fewer calls before it, or an attempt between that did not get so
-   * far, it is the same write, and is not sent again (L7).
+   * What earlier attempts were answered for a write: the first asking gets the first answer, the
+   * next one the next, whatever their numbers are. With more or fewer calls before it, or an
+   * attempt between that did not get so far, it is the same write, and is not sent again; and a
+   * write that is asked for twice is not taken for one that was sent once (L7). `claims`: what
+   * calls are being given, by their numbers.
    */
-  sentBefore(requestHash: Hash): Kept | undefined {
+  keptWrite(
+    call: { readonly seq: number; readonly requestHash: Hash },
+    claims: ReadonlyMap<number, Kept>
+  ): Kept | undefined {
+    const inPlace = this.earlier?.kept(call)
+    const isOwn = inPlace?.past.attempt === this.attempt && this.hasSentAs(call.seq)
+    const sent = isOwn ? [] : this.#sentBefore(call.requestHash)
+    return sent.length === 0 ? inPlace : sent[this.#given(call, claims)]
+  }
+
+  /** Answers to a write that earlier attempts have sent, in the order in which they did. */
+  #sentBefore(requestHash: Hash): readonly Kept[] {
     const sent: Kept[] = []
     for (let past = this.earlier; past !== undefined; past = past.earlier) {
       if (past.attempt !== this.attempt) sent.push(...past.#sentOf(requestHash))
     }
-    if (sent.length === 0) return undefined
-    let given = 0
-    for (const part of this.#parts()) given += part.#givenTo(requestHash)
-    return sent.reverse()[given]
+    return sent.reverse()
   }
 
-  /** How many answers to a write it has without having sent it. */
-  #givenTo(requestHash: Hash): number {
+  /** How many other calls of this part have an answer to the same write without having sent it. */
+  #given(
+    { seq, requestHash }: { readonly seq: number; readonly requestHash: Hash },
+    claims: ReadonlyMap<number, Kept>
+  ): number {
     let given = 0
     for (let place = 0; place < this.answers; place += 1) {
       const answer = this.recorded.at(place)
       const isIt = answer?.ok === true && answer.requestHash === requestHash
-      if (isIt && !this.isRequested(answer.seq)) given += 1
+      if (isIt && answer.seq !== seq && !this.isRequested(answer.seq)) given += 1
+    }
+    for (const [claimant, { answer }] of claims) {
+      const isIt = answer.requestHash === requestHash && claimant !== seq
+      if (isIt && this.recorded.find(claimant) === undefined) given += 1
     }
     return given
   }
