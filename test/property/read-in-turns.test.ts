@@ -137,7 +137,7 @@ const readings: readonly (readonly [what: string, act: () => Promise<unknown>])[
   [
     'an error of the owner',
     async () => {
-      const failing = redactedService(() => {
+      const failing = redactedService(async () => {
         throw new Error(text, { cause: new Error(text) })
       }, knowing())
       const error = (await Promise.resolve(failing(served)).catch((one) => one)) as Error
