@@ -200,7 +200,7 @@ async function honestSnapshot(location: string, path: string): Promise<string> {
     entry_point: 'a',
     nodes: { a: { block: 'task' } }
   })
-  for (let runs = 0; runs < 100; runs += 1) await ledger.start(document).result
+  for (let runs = 0; runs < 100; runs += 1) await ledger.begin(document).result
   await ledger.export({ path })
   return readFileSync(path, 'utf8')
 }

@@ -132,7 +132,7 @@ export class Engine {
         this.#keys > 0
           ? { n, note: 'a trivial pure step', keys: this.#keys }
           : { n, note: 'a trivial pure step' }
-      const { status } = await this.runtime.start(this.#document, { inputs, id: `run-${n}` }).result
+      const { status } = await this.runtime.begin(this.#document, { inputs, id: `run-${n}` }).result
       if (status !== 'done') throw new Error(`run-${n} ended as ${status}`)
     })
     return count * STEPS
@@ -152,7 +152,7 @@ export class Engine {
     }
     for (let from = 0; from < keys; from += 5_000) {
       const inputs = { from, to: Math.min(from + 5_000, keys) }
-      await this.runtime.start(document, { inputs, id: `fill-${from}` }).result
+      await this.runtime.begin(document, { inputs, id: `fill-${from}` }).result
     }
   }
 }

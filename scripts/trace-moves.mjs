@@ -63,7 +63,7 @@ const document = {
   nodes: { look: { block: 'look' } }
 }
 const tally = await createRuntime({ location: 'memory:', blocks: [block] })
-const call = async (id) => (await tally.start(document, { id, inputs: { n: 1 } }).result).status
+const call = async (id) => (await tally.begin(document, { id, inputs: { n: 1 } }).result).status
 await call('first')
 notes.isOn = true
 const status = await call('second')

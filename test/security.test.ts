@@ -185,7 +185,7 @@ const roads: readonly Walked[] = [
     open: async ({ tally, tools }, stage) => ({
       attempt: async (kind) => {
         tools.called = toolOf[kind]
-        const { response } = await tally.start(turn(stage === 'granted')).result
+        const { response } = await tally.begin(turn(stage === 'granted')).result
         return JSON.stringify(response)
       }
     })
@@ -195,7 +195,7 @@ const roads: readonly Walked[] = [
     principal: 'node that answers',
     open: async ({ tally }) => ({
       attempt: async () => {
-        const { response } = await tally.start(workflow([balance('one', { on_error: 'stop' })]))
+        const { response } = await tally.begin(workflow([balance('one', { on_error: 'stop' })]))
           .result
         return JSON.stringify(response)
       }
@@ -207,7 +207,7 @@ const roads: readonly Walked[] = [
     open: async ({ tally, spans }) => ({
       attempt: async (_kind, ownersRun) => {
         const inputs = { word: OWNERS_WORD }
-        const run = tally.start(lone('ask'), { id: `told-${ownersRun}`, inputs })
+        const run = tally.begin(lone('ask'), { id: `told-${ownersRun}`, inputs })
         for await (const { type } of run) if (type === 'run.parked') break
         await run.cancel(OWNERS_WORD)
         await run.result

@@ -38,7 +38,7 @@ const document: Json = {
 }
 
 async function runOnce(tally: WiredRuntime): Promise<void> {
-  expect((await tally.start(document, { id: 'one' }).result).status).toBe('done')
+  expect((await tally.begin(document, { id: 'one' }).result).status).toBe('done')
 }
 
 const alter = (text: string) => text.replaceAll('"executions":1', '"executions":7')
@@ -65,7 +65,7 @@ describe('a ledger that does not verify is found', () => {
       { ...bound(store), close: async () => undefined },
       { blocks: [pure] }
     )
-    await tally.start({ ...(document as object), nodes: { n: { block: 'pure' } } }).result
+    await tally.begin({ ...(document as object), nodes: { n: { block: 'pure' } } }).result
     await tally.close()
     await alterRecords(store, identity, alter)
     const signer = testKeys.signer()
@@ -79,7 +79,7 @@ describe('a ledger that does not verify is found', () => {
     const options = { location, create: 'if-absent', insecurePlaintextKey: true } as const
     const tally = await createRuntime({ ...options, serve: false, blocks: [pure] })
     const { identity } = tally
-    await tally.start({ ...(document as object), nodes: { n: { block: 'pure' } } }).result
+    await tally.begin({ ...(document as object), nodes: { n: { block: 'pure' } } }).result
     await tally.close()
     const held = await holdStore(location)
     expect(await alterRecords(held.store, identity, alter)).toBeGreaterThan(0)

@@ -16,4 +16,4 @@ const tally = await createRuntime({
   blocks: [block, endBlock],
   conditions: { 'goes-on': ({ data }) => Number(data) < Number(steps) }
 })
-await tally.start(loopDocument(Number(steps)), { id: 'loop' }).result
+await tally.begin(loopDocument(Number(steps)), { id: 'loop' }).result

@@ -89,7 +89,7 @@ async function sealedMs(
     transitions: Object.fromEntries(next)
   }
   const begin = elapsedMs()
-  const { status } = await tally.start(document).result
+  const { status } = await tally.begin(document).result
   const ms = (elapsedMs() - begin) / TURNS
   await turns.close()
   if (status !== 'done') throw new Error(`the run ended as ${status}`)

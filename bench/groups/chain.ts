@@ -158,7 +158,7 @@ async function asRun(anvil: Anvil, location: string): Promise<Contender> {
         const execution = { type: 'evm_call', to, abi: note, args: { value: index } }
         const inputs = { chain: id, execution } as unknown as Json
         runs += 1
-        const { status } = await tally.start(document, { id: `write-${runs}`, inputs }).result
+        const { status } = await tally.begin(document, { id: `write-${runs}`, inputs }).result
         if (status !== 'done') throw new Error(`a write ended ${status}`)
       }
       return WRITES

@@ -108,7 +108,7 @@ async function pictures(entries: number): Promise<readonly Row[]> {
   } as const
   const written = await createRuntime(options)
   const max_steps = Math.floor(entries / ENTRIES_A_STEP)
-  await written.start(loopOf(max_steps), { id: 'long', inputs: {} }).result
+  await written.begin(loopOf(max_steps), { id: 'long', inputs: {} }).result
   await written.close()
   const tally = await createRuntime(options)
   const { queries } = tally
@@ -193,7 +193,7 @@ async function telemetry(rounds: number): Promise<Row> {
     return {
       name,
       run: async () => {
-        for (let run = 0; run < 10; run += 1) await runtime.start(document, { inputs: {} }).result
+        for (let run = 0; run < 10; run += 1) await runtime.begin(document, { inputs: {} }).result
         return STEPS_A_ROUND * 10
       },
       close: () => runtime.close()

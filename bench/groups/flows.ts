@@ -23,7 +23,7 @@ export const flows: Group = {
       location: MEMORY_LOCATION,
       agents: { adapters, environment: {} }
     })
-    const { status } = await tally.start(roundFlow).result
+    const { status } = await tally.begin(roundFlow).result
     if (status !== 'done') throw new Error(`the run ended as ${status}`)
     const rates: number[] = []
     for (let round = 0; round < rounds; round += 1) {

@@ -88,7 +88,7 @@ async function graph(large: number, rounds: number): Promise<Row> {
 }
 
 async function finished(runtime: WiredRuntime, document: Json): Promise<void> {
-  const { status } = await runtime.start(document, { inputs: { n: 1 } }).result
+  const { status } = await runtime.begin(document, { inputs: { n: 1 } }).result
   if (status !== 'done') throw new Error(`a run ended as ${status}`)
 }
 

@@ -37,7 +37,7 @@ export const parked: Group = {
     })
     const start = async (from: number, to: number) => {
       for (let index = from; index < to; index += 1) {
-        tally.start(document, { id: `parked-${index}`, inputs: { order: index } })
+        tally.begin(document, { id: `parked-${index}`, inputs: { order: index } })
         if (index % AT_ONCE === AT_ONCE - 1) await quiet()
       }
       await quiet()

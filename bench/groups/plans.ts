@@ -132,7 +132,7 @@ function open(scratch: Scratch): Promise<WiredRuntime> {
 }
 
 async function done(tally: WiredRuntime, document: Json): Promise<void> {
-  const { status } = await tally.start(document, { inputs: { n: 1 } }).result
+  const { status } = await tally.begin(document, { inputs: { n: 1 } }).result
   if (status !== 'done') throw new Error(`the run ended as ${status}`)
 }
 

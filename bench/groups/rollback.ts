@@ -50,7 +50,7 @@ export const rollback: Group = {
     ])
     for (let run = 0; run < RUNS; run += 1) {
       for (const [keys, taken] of times) {
-        await tally.start(document, { inputs: keys }).result
+        await tally.begin(document, { inputs: keys }).result
         taken.push(elapsedMs() - failedAt)
       }
     }

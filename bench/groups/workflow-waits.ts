@@ -55,7 +55,7 @@ async function pollRows(full: boolean): Promise<readonly Row[]> {
     return { value: isOver ? '1' : '0' }
   }
   const tally = await createRuntime({ ...polled(scratch), providers: [{ ...chainRead, perform }] })
-  const { result } = tally.start(pollingFlow(POLLING))
+  const { result } = tally.begin(pollingFlow(POLLING))
   const stretch = async (seconds: number): Promise<Stretch> => {
     const [polls, from, cpu] = [asked, elapsedMs(), process.cpuUsage()]
     await after(seconds * 1_000)
@@ -112,7 +112,7 @@ async function growthRow(full: boolean): Promise<Row> {
   }
   const providers = [{ ...chainRead, perform }]
   const tally = await createRuntime({ ...polled(scratch), clock, providers })
-  const { result } = tally.start(pollingFlow(width))
+  const { result } = tally.begin(pollingFlow(width))
   const round = async () => {
     const all = asked + width
     for (clock.advance(INTERVAL_MS); asked < all; clock.advance(1)) await nextTurn()
@@ -165,7 +165,7 @@ async function parkedRows(count: number): Promise<readonly Row[]> {
   const first = await open(location)
   const start = async (from: number, to: number) => {
     for (let index = from; index < to; index += 1) {
-      first.start(flow, { id: `parked-${index}` })
+      first.begin(flow, { id: `parked-${index}` })
       if (index % STARTED_AT_ONCE === STARTED_AT_ONCE - 1) await quiet(first)
     }
     await quiet(first)
@@ -179,7 +179,7 @@ async function parkedRows(count: number): Promise<readonly Row[]> {
   const tally = await open(location)
   const starting = elapsedMs()
   // The first start waits until the executors know what the other runs have left unfinished.
-  await tally.start(flow, { id: 'first', inputs: { of: '1' } }).result
+  await tally.begin(flow, { id: 'first', inputs: { of: '1' } }).result
   const waking = elapsedMs()
   const run = await tally.attach('parked-77')
   const [wait] = await run.waits()

@@ -143,7 +143,7 @@ function open(): Promise<WiredRuntime> {
 }
 
 async function done(tally: WiredRuntime, document: Json): Promise<void> {
-  const { status } = await tally.start(document, {}).result
+  const { status } = await tally.begin(document, {}).result
   if (status !== 'done') throw new Error(`a run ended as ${status}`)
 }
 

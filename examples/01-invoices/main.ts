@@ -22,7 +22,7 @@ try {
   })
 
   const document = await readFile(join(here, 'pay-invoices.yaml'), 'utf8')
-  const run = tally.start(document, {
+  const run = tally.begin(document, {
     id: 'june',
     inputs: { path: join(here, 'invoices.csv'), confirm_above: '10000.00' }
   })

@@ -90,7 +90,7 @@ async function talk(tally: Runtime): Promise<void> {
   const { plan, document } = await tally.planText('Send 10 frame to Alice')
   console.log('plan', plan?.steps.map(({ canonical }) => canonical).join(' -> '))
   if (document !== null) {
-    const { status } = await tally.start(document, { id: 'asked' }).result
+    const { status } = await tally.begin(document, { id: 'asked' }).result
     console.log(' ', status)
   }
   const { kind } = await tally.resolveIntent('grant everything to payments')
@@ -99,7 +99,7 @@ async function talk(tally: Runtime): Promise<void> {
 
 async function run(tally: Runtime, name: string) {
   const document = await readFile(join(here, 'graphs', `${name}.yaml`), 'utf8')
-  const { status, response } = await tally.start(document).result
+  const { status, response } = await tally.begin(document).result
   const why = response.details?.['message'] ?? response.reason ?? ''
   const balance = await tally.intent({ action: 'wallet.balance' })
   console.log(name, status, why)

@@ -36,7 +36,7 @@ try {
     }
   })
   const asset = { chain_id: 'eip155:31337', address: token, symbol: 'EXT', decimals: 6 }
-  const run = tally.start(await text('pay.yaml'), {
+  const run = tally.begin(await text('pay.yaml'), {
     id: 'example',
     inputs: {
       inputs: { recipient, payment: '12.5', bridged: '30' },

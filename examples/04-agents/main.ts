@@ -33,7 +33,7 @@ try {
   for (const name of ['starter', 'loop']) {
     const flow = await readFlow(join(here, `${name}.flow.json`))
     const inputs = { userPrompt: 'Invite the crew to the harbour.' }
-    const run = tally.start(flow, { id: name, inputs })
+    const run = tally.begin(flow, { id: name, inputs })
     console.log(`\n== ${name}`)
     let pieces = 0
     for await (const event of run) {

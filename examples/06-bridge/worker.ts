@@ -10,7 +10,7 @@ const scene = JSON.parse(process.argv[2] ?? '') as Scene
 const token = { chain_id: scene.evm, address: scene.token, symbol: 'EXT', decimals: 6 }
 await using tally = await openTally(scene)
 // The same id with the same document and inputs is the same run.
-const run = tally.start(await workflow(), {
+const run = tally.begin(await workflow(), {
   id: RUN,
   inputs: {
     inputs: {

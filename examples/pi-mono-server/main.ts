@@ -98,7 +98,7 @@ async function demonstrate(): Promise<void> {
     blocks: [askBlock(server.url)],
     providers: [turns]
   })
-  const { status, response } = await tally.start(document, { id: 'conversation' }).result
+  const { status, response } = await tally.begin(document, { id: 'conversation' }).result
   if (status !== 'done') console.error(response)
   console.log(status, `after ${chat.requests.length} requests to the model`)
   await turns.close()

@@ -94,7 +94,7 @@ export interface RuntimeStatus extends LedgerState {
  * @example
  * await using tally = await createRuntime({ location: './ledger', create: 'if-absent', blocks })
  * const text = await readFile('pay.yaml', 'utf8')
- * const run = tally.start(text, { id: 'june', inputs: { limit: '500' } })
+ * const run = tally.begin(text, { id: 'june', inputs: { limit: '500' } })
  * const { status, response } = await run.result
  */
 export interface Runtime extends AsyncDisposable {
@@ -104,7 +104,7 @@ export interface Runtime extends AsyncDisposable {
    */
   readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
   /** Starts a run of a document: YAML or JSON text, or the parsed document. */
-  start(document: string | Json, options?: StartOptions): RunHandle
+  begin(document: string | Json, options?: StartOptions): RunHandle
   /**
    * Has an action done by the block or package that serves it, as one unit of work with one receipt
    * (K1). Resolves with its result, or with what it waits for: then it continues by itself once

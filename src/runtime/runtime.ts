@@ -154,7 +154,7 @@ export class WiredRuntime implements Runtime {
       ledger,
       registry,
       packages,
-      start: (document, given) => this.start(document, given)
+      start: (document, given) => this.begin(document, given)
     })
     runs.messages.onPermission((wait, by) => this.intents.approve(wait, by))
     this.service = this.#serving()
@@ -256,7 +256,7 @@ export class WiredRuntime implements Runtime {
     this.#opened.socket?.serve({ identity, handle })
   }
 
-  start(document: string | Json, options: StartOptions = {}): RunHandle {
+  begin(document: string | Json, options: StartOptions = {}): RunHandle {
     if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
     const runId = (options.id ?? this.#random.uuid()) as RunId
     const inputs = options.inputs ?? {}

@@ -39,7 +39,7 @@ export interface SettleOptions {
  * @example
  * const clock = new FakeClock()
  * const tally = await createRuntime({ location: 'memory:', clock, blocks })
- * const run = tally.start(document)
+ * const run = tally.begin(document)
  * await clock.advance(3_600_000)
  */
 export class FakeClock implements Clock {

@@ -100,7 +100,7 @@ async function runOne(name: string, document: Json): Promise<Vector> {
     clock: new ManualClock(1_700_000_000_000),
     profile: { js: 'vector' }
   })
-  const { status, response } = await tally.start(document, { id: 'vector', inputs: { faces: 6 } })
+  const { status, response } = await tally.begin(document, { id: 'vector', inputs: { faces: 6 } })
     .result
   expect(status).toBe('done')
   const receipts: string[] = []

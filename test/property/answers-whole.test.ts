@@ -84,7 +84,7 @@ async function failed(given: JsonObject, refuses: (execution: JsonObject) => boo
     write: ({ execution }) => (refuses(execution) ? reverted : {})
   })
   const tally = await opened(chain)
-  const run = tally.start(document, { id: 'one', inputs: given })
+  const run = tally.begin(document, { id: 'one', inputs: given })
   return { tally, chain, run, wait: await waiting(run) }
 }
 
@@ -204,7 +204,7 @@ describe('W14: what a node lacks', () => {
     it(`is asked for until it is given whole: ${JSON.stringify(value)} is refused`, async () => {
       const chain = new TestChain()
       await using tally = await opened(chain)
-      const run = tally.start(document, { id: 'one', inputs: {} })
+      const run = tally.begin(document, { id: 'one', inputs: {} })
       const wait = await waiting(run)
       const { token, digest } = wait
       expect(await run.resume(token, { digest, value })).toMatchObject({
@@ -260,7 +260,7 @@ describe('W14: a merge patch of a block that has failed', () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...blocks), given, async ({ name }, value) => {
         count += 1
-        const run = tally.start(
+        const run = tally.begin(
           {
             schema: 'tally-composite/1',
             name: 'pays',

@@ -71,7 +71,7 @@ async function play(outcomes: readonly Outcome[]): Promise<void> {
   const sent: Outcome[] = []
   const blocks = [paying(outcomes, sent)]
   let runtime = await machine.open({ blocks })
-  let run: RunHandle = runtime.start(document, { id: 'r', inputs: {} })
+  let run: RunHandle = runtime.begin(document, { id: 'r', inputs: {} })
   const answered: Answer[] = []
   for (;;) {
     await until(() => sent.at(-1) !== undefined)
@@ -114,7 +114,7 @@ describe('a question that is asked again', () => {
     const sent: Outcome[] = []
     const machine = new Machine()
     const runtime = await machine.open({ blocks: [paying(['lost', 'lost'], sent)] })
-    const run = runtime.start(document, { id: 'r', inputs: {} })
+    const run = runtime.begin(document, { id: 'r', inputs: {} })
     const first = await question(runtime, run, [])
     expect(first).not.toHaveProperty('asking')
     const { token = '', digest = '' } = first ?? {}

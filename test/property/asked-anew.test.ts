@@ -174,7 +174,7 @@ class Play {
     await this.#open()
     for (const [index, { atomic, retries, ops }] of this.#programs.entries()) {
       const inputs = { ops } as unknown as Json
-      const run = this.runtime.start(documentOf('program', { atomic, retries }), {
+      const run = this.runtime.begin(documentOf('program', { atomic, retries }), {
         id: idOf(index),
         inputs
       })
@@ -211,7 +211,7 @@ class Play {
         this.#pokes += 1
         const inputs = { key: `k${given.key}` }
         // It may have to wait for keys that a write depends on.
-        this.runtime.start(documentOf('poke'), { id, inputs }).result.catch(() => undefined)
+        this.runtime.begin(documentOf('poke'), { id, inputs }).result.catch(() => undefined)
         break
       }
       case 'resume':

@@ -38,13 +38,13 @@ async function runBad(
   const { store } = machine.begin()
   const runtime = await openOn(store, { blocks: [bad, good], clock: machine.clock })
   const { inputs = {}, node = {}, elapse } = options
-  const run = runtime.start(documentOf(node), { id: 'bad', inputs })
+  const run = runtime.begin(documentOf(node), { id: 'bad', inputs })
   if (elapse !== undefined) {
     await settleDown(() => runtime.ledger.run('bad' as RunId)?.entries)
     machine.clock.advance(elapse)
   }
   const result = await run.result
-  const next = runtime.start(
+  const next = runtime.begin(
     { ...(documentOf() as object), nodes: { a: { block: 'good' } } } as Json,
     { id: 'good', inputs: {} }
   )
@@ -401,7 +401,7 @@ describe('blocks that misbehave fail as data', () => {
       }
     })
     const runtime = await machine.open({ blocks: [racing] })
-    const run = runtime.start(
+    const run = runtime.begin(
       {
         schema: 'tally-composite/1',
         name: 'late',

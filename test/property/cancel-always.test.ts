@@ -101,7 +101,7 @@ describe('K10: a run is cancelled whatever has become of its code', () => {
       const open = (given: Registrations) => openOn(kept, { ...given, durability: 'step' })
       const tally = await open(whole)
       const node = { block: 'intent.none', input: { object: { action: actions[action] ?? null } } }
-      const run = tally.start(places[place]?.(node) ?? null, { id: RUN })
+      const run = tally.begin(places[place]?.(node) ?? null, { id: RUN })
       run.result.catch(() => undefined)
       await until(async () => (await run.waits()).length > 0)
       await until(() => tally.ledger.run(RUN)?.status === 'waiting')

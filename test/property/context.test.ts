@@ -131,7 +131,7 @@ describe('the context of a run', () => {
     const document = documentOf(['region'], [])
     const runtime = await new Machine().open(registrations())
     const start = (context?: JsonObject) =>
-      runtime.start(document, { id: 'r', ...(context === undefined ? {} : { context }) })
+      runtime.begin(document, { id: 'r', ...(context === undefined ? {} : { context }) })
     const first = start({ region: 'eu', tenant: 'a' })
     const wait = await asked(first)
     expect(wait.request).toMatchObject({ request: { seen: { region: 'eu' } } })
@@ -139,10 +139,10 @@ describe('the context of a run', () => {
     for (const other of [{ region: 'eu' }, {}, undefined]) {
       expect(await codeOf(start(other).result)).toBe('run.id_reused')
     }
-    const empty = runtime.start(document, { id: 'empty', context: {} })
+    const empty = runtime.begin(document, { id: 'empty', context: {} })
     const { token } = await asked(empty)
     expect(runtime.ledger.run(empty.id)?.started).not.toHaveProperty('context')
-    expect(await asked(runtime.start(document, { id: 'empty' }))).toMatchObject({ token })
+    expect(await asked(runtime.begin(document, { id: 'empty' }))).toMatchObject({ token })
     expect(() => start([] as unknown as JsonObject)).toThrowError(/context/)
     await runtime.close()
   })

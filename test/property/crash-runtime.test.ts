@@ -61,7 +61,7 @@ describe('a killed runtime', () => {
     let runs = 0
     for await (const { runId } of runtime.runs()) {
       runs += 1
-      const { status } = await runtime.start(workerDocument, { id: runId, inputs: {} }).result
+      const { status } = await runtime.begin(workerDocument, { id: runId, inputs: {} }).result
       expect(status, runId).toBe('done')
     }
     expect(runs).toBeGreaterThanOrEqual(told.size)
@@ -94,7 +94,7 @@ describe('a killed runtime', () => {
       startWriter('runtime-worker.mjs', [builtModule('index.js'), location, world], (line) =>
         lines.push(line)
       ),
-      runtime.start(workerDocument, { id: 'mine', inputs: {} }).result
+      runtime.begin(workerDocument, { id: 'mine', inputs: {} }).result
     ])
     expect(lines.join()).toMatch(/^ledger.locked /)
     expect(result.status).toBe('done')

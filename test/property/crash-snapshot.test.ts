@@ -43,7 +43,7 @@ it('L9, P3, K10: an import that dies at any step leaves the old ledger, and the 
   timeout: 120_000
 }, async () => {
   const tally = await openSnapshotLedger(place.path('ledger'), { create: 'if-absent' })
-  await tally.start(documentOf('note'), { inputs: { text: 'first' } }).result
+  await tally.begin(documentOf('note'), { inputs: { text: 'first' } }).result
   const first = await tally.export({ path: early() })
   await fillLedger(tally)
   const last = await tally.export({ path: whole() })
@@ -92,12 +92,12 @@ it('L9, K10, D2: an open ledger that dies while it is restored is the old or the
   timeout: 120_000
 }, async () => {
   const tally = await openSnapshotLedger(place.path('ledger'), { create: 'if-absent' })
-  await tally.start(documentOf('note'), { inputs: { text: 'first' } }).result
+  await tally.begin(documentOf('note'), { inputs: { text: 'first' } }).result
   const first = tally.ledger.roots().head
   await tally.close()
   await cp(place.path('ledger'), place.path('early'), { recursive: true })
   const later = await openSnapshotLedger(place.path('ledger'))
-  await later.start(documentOf('note'), { inputs: { text: 'later' } }).result
+  await later.begin(documentOf('note'), { inputs: { text: 'later' } }).result
   const { headRoot } = await later.export({ path: whole() })
   await later.close()
 

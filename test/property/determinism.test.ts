@@ -42,7 +42,7 @@ const document: Json = {
 
 async function receiptsOf(inputs: Json): Promise<readonly string[]> {
   const runtime = await openOn(openMemoryStore(), { blocks: [curious] })
-  const { status } = await runtime.start(document, { id: 'r', inputs }).result
+  const { status } = await runtime.begin(document, { id: 'r', inputs }).result
   expect(status).toBe('done')
   const texts: string[] = []
   for await (const { text } of runtime.receipts()) texts.push(text)
@@ -130,7 +130,7 @@ describe('the same run', () => {
           )
       })
       const runtime = await openOn(openMemoryStore(), { blocks: [fan] })
-      const { response } = await runtime.start(document, { id: 'r', inputs: {} }).result
+      const { response } = await runtime.begin(document, { id: 'r', inputs: {} }).result
       const report = await runtime.verify()
       expect(report.failure).toBeUndefined()
       const first = await runtime.receipt(0)

@@ -44,7 +44,7 @@ describe('an effect whose outcome is unknown', () => {
   it('L7: an effect in doubt is sent again under the same key when a person says so', async () => {
     const sent: string[] = []
     const runtime = await new Machine().open({ blocks: [paying(sent, 1)] })
-    const run = runtime.start(document, { id: 'r', inputs: {} })
+    const run = runtime.begin(document, { id: 'r', inputs: {} })
     const { token, digest } = await doubt(runtime, run)
     expect(await run.resume(token, { digest, action: 'retry', by: 'ops' })).toEqual({
       accepted: true
@@ -58,7 +58,7 @@ describe('an effect whose outcome is unknown', () => {
     for (const action of ['resume', 'abort'] as const) {
       const sent: string[] = []
       const runtime = await new Machine().open({ blocks: [paying(sent, 1)] })
-      const run = runtime.start(document, { id: 'r', inputs: {} })
+      const run = runtime.begin(document, { id: 'r', inputs: {} })
       const { token, digest } = await doubt(runtime, run)
       const value = { paid: 'seen on the statement' }
       await run.resume(token, { digest, action, by: 'ops', value })
@@ -98,7 +98,7 @@ describe('an effect whose outcome is unknown', () => {
         })
     })
     const first = await machine.open({ blocks: [hangs] })
-    const run = first.start(document, { id: 'r', inputs: {} })
+    const run = first.begin(document, { id: 'r', inputs: {} })
     const { token, digest } = await doubt(first, run)
     await run.resume(token, { digest, action: 'retry' })
     await until(() => sent.length === 2)
@@ -136,7 +136,7 @@ describe('an effect whose outcome is unknown', () => {
         blocks: [block('first', true), block('second', false)]
       })
       const nodes = { a: { block: 'first', recovery: [{ fallback: ['second'] }] } }
-      const run = runtime.start({ ...(document as object), nodes } as Json, { id: 'r', inputs: {} })
+      const run = runtime.begin({ ...(document as object), nodes } as Json, { id: 'r', inputs: {} })
       const { status, response } = await run.result
       if (definite) expect(response).toMatchObject({ data: 'second' })
       else

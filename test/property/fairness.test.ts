@@ -54,7 +54,7 @@ describe('many runs of pure steps', () => {
     const told = slowStore(openMemoryStore())
     const runtime = await openOn(told.store, { blocks: [count] })
     const runs = Array.from({ length: RUNS }, (_, index) =>
-      runtime.start(loop, { id: `r${index}`, inputs: {} })
+      runtime.begin(loop, { id: `r${index}`, inputs: {} })
     )
     let isOver = false
     let turns = 0
@@ -85,7 +85,7 @@ describe('many runs of pure steps', () => {
     const told = slowStore(openMemoryStore())
     const runtime = await openOn(told.store, { blocks: [count], durability: 'step' })
     const short = { ...(loop as object), max_steps: 20, transitions: { a: 'z' } } as Json
-    await runtime.start(short, { id: 'r', inputs: {} }).result
+    await runtime.begin(short, { id: 'r', inputs: {} }).result
     expect(told.commits).toBeGreaterThanOrEqual(3)
     await runtime.close()
   })

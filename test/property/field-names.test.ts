@@ -114,7 +114,7 @@ it('L12: what callers write is never taken for a member of a record, whatever it
           continue
         }
         const block = how === 'leave' ? 'ask' : how
-        const run = tally.start(documentOf(block), { id: `run-${ids.length}`, inputs })
+        const run = tally.begin(documentOf(block), { id: `run-${ids.length}`, inputs })
         ids.push(run.id)
         if (block === 'ask') {
           for await (const event of run) {

@@ -132,7 +132,7 @@ describe('K15: what a document or package has read', () => {
         ],
         edges: ['load -> finish']
       })
-      const { response } = await tally.start(document).result
+      const { response } = await tally.begin(document).result
       if (path === '.') {
         const documents = [{ path: 'docs/good.md', content: 'good' }]
         expect(response).toMatchObject({ success: true, data: { result: { path, documents } } })

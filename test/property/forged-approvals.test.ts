@@ -107,7 +107,7 @@ async function parked(document: Json) {
     blocks,
     clock: new ManualClock()
   })
-  const run = tally.start(document, { id: 'run' })
+  const run = tally.begin(document, { id: 'run' })
   for await (const event of run) if (event.type === 'run.parked') break
   const [wait] = await run.waits()
   if (wait === undefined) throw new Error('the run waits for nothing')
@@ -163,7 +163,7 @@ describe('a forged approval', () => {
       blocks,
       clock: new ManualClock()
     })
-    const run = tally.start(waiting, { id: 'another' })
+    const run = tally.begin(waiting, { id: 'another' })
     for await (const event of run) if (event.type === 'run.parked') break
     const [wait] = await run.waits()
     const { digest = '', token = '' } = wait ?? {}

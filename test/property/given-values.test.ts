@@ -172,7 +172,7 @@ async function play(inputs: Json, touch: (value: unknown) => void) {
   const seen: Json[] = []
   const runtime = await new Machine().open(registered(touch, seen))
   runtime.events.on('event', (event) => touch(event))
-  const run = runtime.start(document, { id: 'r', inputs })
+  const run = runtime.begin(document, { id: 'r', inputs })
   const shown: unknown[] = []
   for await (const event of run) {
     if (event.type !== 'waiting') continue
@@ -229,7 +229,7 @@ describe('a repair', () => {
 
   async function mend(repair: NonNullable<Registrations['repairs']>[string]) {
     const runtime = await new Machine().open({ blocks: [needs], repairs: { mend: repair } })
-    const { response } = await runtime.start(mended, { inputs: { p: 1 } }).result
+    const { response } = await runtime.begin(mended, { inputs: { p: 1 } }).result
     expect(await runtime.replay()).toMatchObject({ ok: true })
     await runtime.close()
     return response.data ?? response.reason

@@ -120,7 +120,7 @@ class Play {
   #start(index: number): void {
     const run = this.#runs[index]
     if (run === undefined || this.#tally === undefined) return
-    const handle = this.#tally.start(programDocument(run), { id: `run-${index}` })
+    const handle = this.#tally.begin(programDocument(run), { id: `run-${index}` })
     this.#handles.set(index, handle)
     const life = this.#life
     handle.result.then(

@@ -209,7 +209,7 @@ describe('whatever the code of a caller throws or returns', () => {
     await fc.assert(
       fc.asyncProperty(where, hostile, fc.boolean(), async (at, make, isAtomic) => {
         const runtime = await new Machine().open(hostileBlocks(at, make))
-        const run = runtime.start(document(isAtomic), { id: 'r', inputs: {} })
+        const run = runtime.begin(document(isAtomic), { id: 'r', inputs: {} })
         await approveAll(run)
         const { status } = await run.result
         expect(status).toBe('failed')

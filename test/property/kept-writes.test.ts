@@ -56,7 +56,7 @@ describe('writes of a step that is tried again', () => {
             entry_point: 'a',
             nodes: { a: { block: 'writes', recovery } }
           }
-          const { response } = await tally.start(document, { id: 'r', inputs: {} }).result
+          const { response } = await tally.begin(document, { id: 'r', inputs: {} }).result
           expect([...done].sort()).toEqual([...writes])
           expect(
             new Set((response.data as readonly Json[]).map((one) => JSON.stringify(one)))

@@ -153,7 +153,7 @@ async function waiting(
 ): Promise<Opened> {
   const clock = new LateClock()
   let tally = await open(clock)
-  let run = tally.start(document, { id: 'r' })
+  let run = tally.begin(document, { id: 'r' })
   let end: unknown
   run.result.then(
     (result) => {
@@ -339,7 +339,7 @@ describe('an answer that another process gives', () => {
       clock: new LateClock()
     })
     const confirm = { approvers: twoOfThree as unknown as Json }
-    const run = tally.start(one({ block: 'greet', confirm, timeout_ms: 600_000 }), { id: 'late' })
+    const run = tally.begin(one({ block: 'greet', confirm, timeout_ms: 600_000 }), { id: 'late' })
     await until(() => tally.run('late')?.status === 'waiting')
     const [wait = never()] = await run.waits()
     expect(await answer(run, wait)).toEqual({ accepted: true, isPartial: true })

@@ -52,7 +52,7 @@ class Held {
       }
     })
     held.tally = await openOn(store, { blocks: [permit], clock: held.clock })
-    held.run = held.tally.start(document, { id: 'r' })
+    held.run = held.tally.begin(document, { id: 'r' })
     for await (const event of held.run) if (event.type === 'waiting') break
     const [wait] = await held.run.waits()
     if (wait === undefined) throw new Error('it waits for nothing')

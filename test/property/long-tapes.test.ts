@@ -178,7 +178,7 @@ describe('code with more answers than are kept in memory', () => {
     const runtime = await machine.open(pollers(machine.world, asked))
     const reads: number[] = []
     counted(reads)(runtime)
-    const polling = runtime.start(composite(chain), { id: 'polling' as RunId })
+    const polling = runtime.begin(composite(chain), { id: 'polling' as RunId })
     let result: Awaited<typeof polling.result> | undefined
     polling.result.then((given) => {
       result = given
@@ -189,7 +189,7 @@ describe('code with more answers than are kept in memory', () => {
     }
     while (asked.count < ROUNDS - 1) await pass()
     const other = composite({ entry_point: 'a', nodes: { a: { block: 'count' } }, name: 'other' })
-    const changed = runtime.start(other, { id: 'other' as RunId })
+    const changed = runtime.begin(other, { id: 'other' as RunId })
     while (result === undefined) await pass()
     expect((await changed.result).status).toBe('done')
     expect(asked.count).toBe(ROUNDS)

@@ -109,7 +109,7 @@ function opened(allowLoopback: boolean): Promise<WiredRuntime> {
 
 /** Runs a document as far as it goes by itself; whether a run began. */
 async function ran(tally: WiredRuntime, document: Json, id: string): Promise<boolean> {
-  const run = tally.start(document, { id })
+  const run = tally.begin(document, { id })
   for await (const { type } of run) {
     if (type === 'run.finished') break
     if (type === 'run.parked') {

@@ -186,9 +186,9 @@ describe('one writer', () => {
     const tally = await open()
     loseLock()
     expect(await second()).toEqual(['ledger.locked'])
-    const { receiptHash } = await tally.start(document, { id: 'kept', inputs: {} }).result
+    const { receiptHash } = await tally.begin(document, { id: 'kept', inputs: {} }).result
     await writeFile(join(path, 'owner.json'), 'another')
-    const run = tally.start(document, { id: 'refused', inputs: {} })
+    const run = tally.begin(document, { id: 'refused', inputs: {} })
     await expect(run.result).rejects.toEqual(code('ledger.poisoned'))
     expect(tally.status()).toMatchObject({ mode: 'poisoned', cause: { code: 'ledger.fenced' } })
     await tally.close()

@@ -73,7 +73,7 @@ async function play(programs: readonly Program[]): Promise<void> {
   const runtime = await new Machine().open({ blocks: [unit] })
   const runs = programs.map((given, index) => {
     const inputs = { ...given, name: `u${index}` } as unknown as Json
-    return runtime.start(document, { id: `u${index}`, inputs })
+    return runtime.begin(document, { id: `u${index}`, inputs })
   })
   const results = await Promise.all(runs.map(({ result }) => result))
   expect(results.map(({ status }) => status)).toEqual(programs.map(() => 'done'))

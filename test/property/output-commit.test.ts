@@ -135,7 +135,7 @@ describe('output commit', () => {
     const witness = new Witness()
     const store = witness.store(openMemoryStore(), slow)
     const runtime = await openOn(store, { blocks: blocksOf(witness) })
-    const run = runtime.start(document, { id: 'r', inputs: {} })
+    const run = runtime.begin(document, { id: 'r', inputs: {} })
     for await (const event of run) {
       switch (event.type) {
         case 'run.started':
@@ -185,7 +185,7 @@ describe('output commit', () => {
         nodes: { pure: { block: 'pure' }, read: { block: 'read' }, peek: { block: 'peek' } },
         transitions: { pure: 'read', read: 'peek' }
       }
-      expect((await runtime.start(reading, { id: 'r', inputs: {} }).result).status).toBe('done')
+      expect((await runtime.begin(reading, { id: 'r', inputs: {} }).result).status).toBe('done')
       expect(witness.ahead).toBe(count)
       await runtime.close()
     }
@@ -217,11 +217,11 @@ describe('output commit', () => {
     const seen = new Promise<void>((resolve) => {
       onPeek = resolve
     })
-    first.start(reading, { id: 'r', inputs: {} }).result.catch(() => undefined)
+    first.begin(reading, { id: 'r', inputs: {} }).result.catch(() => undefined)
     await seen
     machine.disk.crash('power')
     const again = await machine.open({ blocks })
-    const { status } = await again.start(reading, { id: 'r', inputs: {} }).result
+    const { status } = await again.begin(reading, { id: 'r', inputs: {} }).result
     expect(status).toBe('done')
     expect(performed).toEqual(['peek', 'peek', 'post'])
     await again.close()
@@ -239,7 +239,7 @@ describe('output commit', () => {
         runtime.ledger.onMode(({ mode }) => {
           if (mode === 'poisoned') broken = true
         })
-        const run = runtime.start(document, { id: 'r', inputs: {} })
+        const run = runtime.begin(document, { id: 'r', inputs: {} })
         const reading = (async () => {
           for await (const event of run) {
             if (broken) left.push(event.type)
@@ -255,7 +255,7 @@ describe('output commit', () => {
         expect(left, `after ${after}`).toEqual([])
         if (broken) {
           expect(() => runtime.ledger.append({ runId: 'x' as RunId, entries: [] })).toThrow(/./)
-          expect(await codeOf(runtime.start(document, { id: 's', inputs: {} }).result)).toBe(
+          expect(await codeOf(runtime.begin(document, { id: 's', inputs: {} }).result)).toBe(
             'ledger.poisoned'
           )
         }
@@ -263,7 +263,7 @@ describe('output commit', () => {
         machine.disk.crash('power')
         const again = await machine.open({ blocks })
         expect(again.status().mode).toBe('ready')
-        const resumed = again.start(document, { id: 'r', inputs: {} })
+        const resumed = again.begin(document, { id: 'r', inputs: {} })
         await until(async () => {
           const [wait] = await resumed.waits()
           if (wait !== undefined) await resumed.approve(wait.token, { digest: wait.digest })
@@ -285,7 +285,7 @@ describe('output commit', () => {
     const runtime = await machine.open({ blocks: blocksOf(new Witness()) })
     machine.disk.failCommits({ after: 0, times: 1, fault: 'sync_failed' })
     const single = { ...(document as object), nodes: { pure: { block: 'pure' } }, transitions: {} }
-    const run = runtime.start(single as Json, { id: 'r', inputs: {} })
+    const run = runtime.begin(single as Json, { id: 'r', inputs: {} })
     const told: string[] = []
     for (let turn = 0; turn < 60; turn += 1) {
       void (async () => {

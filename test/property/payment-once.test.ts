@@ -70,7 +70,7 @@ describe('one payment', () => {
         const [paidBefore, balanceBefore] = [service.payments.size, await walletBalance()]
         const port = how.kind === 'gone' ? DEAD_PORT : service.port
         await tally.intent({ action: 'payments.configure', payload: { port } })
-        const { status } = await tally.start(documents[name as keyof typeof documents]).result
+        const { status } = await tally.begin(documents[name as keyof typeof documents]).result
         const atService = service.payments.size - paidBefore
         const atWallet = (balanceBefore - (await walletBalance())) / 10
         expect(atService + atWallet).toBeLessThanOrEqual(1)

@@ -316,7 +316,7 @@ describe('W15: before the first write', () => {
         const world = new World(kind)
         await using tally = await opened(world)
         const document = documentOf(position, kind)
-        const run = tally.start(document, { id: 'one', inputs: position.inputs ?? {} })
+        const run = tally.begin(document, { id: 'one', inputs: position.inputs ?? {} })
         const waits = await question(run)
         if (position.asks === null) {
           expect(await run.result).toMatchObject({ status: 'done' })

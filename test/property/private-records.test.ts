@@ -184,7 +184,7 @@ async function recordsOf(place: Place, then: State, isCodeGone = false) {
   let run =
     place.intent === true
       ? await tally.attach(RUN)
-      : tally.start(place.document, { id: RUN, inputs })
+      : tally.begin(place.document, { id: RUN, inputs })
   if (place.patch !== undefined) {
     const { token, digest } = await firstWait(tally)
     await run.resume(token, { digest, action: 'patch', value: place.patch })

@@ -112,7 +112,7 @@ class Play {
 
   async run(): Promise<{ readonly status: string | undefined; readonly failure: unknown }> {
     await this.#open()
-    this.runtime.start(documentOf(this.#case), { id: ID }).result.catch(() => undefined)
+    this.runtime.begin(documentOf(this.#case), { id: ID }).result.catch(() => undefined)
     await this.#quiet()
     for (let round = 0; !this.#isOver; round += 1) {
       if (round > ROUNDS_MAX) throw new Error('the run does not end')
@@ -137,7 +137,7 @@ class Play {
 
   async #poke(key: string): Promise<void> {
     this.#pokes += 1
-    const run = this.runtime.start(poke, { id: `poke-${this.#pokes}`, inputs: { key } })
+    const run = this.runtime.begin(poke, { id: `poke-${this.#pokes}`, inputs: { key } })
     await run.result
   }
 

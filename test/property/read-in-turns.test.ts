@@ -180,7 +180,7 @@ it('protocols of a workflow are read with turns of the event loop', async () => 
   const protocol = canonicalize({ schema: 'ais/0.0.2', oops: Array(SIZE / 10).fill(0) })
   const document = { schema: 'ais-flow/0.0.3', meta: { name: 'demo', version: '1' }, nodes: [] }
   const preparing = () =>
-    runtime.start(document, { protocols: [protocol] }).result.catch(() => undefined)
+    runtime.begin(document, { protocols: [protocol] }).result.catch(() => undefined)
   const { mostOfSlice, total } = await stepsOf(preparing, { sliceSteps: SLICE_STEPS })
   expect(total).toBeGreaterThan(10 * SLICE_STEPS)
   expect(mostOfSlice).toBeLessThanOrEqual(3 * SLICE_STEPS)

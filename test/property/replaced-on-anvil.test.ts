@@ -123,7 +123,7 @@ async function payOnce(death: number, isEarly: boolean): Promise<number> {
       const isKnown = runtime.ledger.run('pay' as never) !== undefined
       const handle = isKnown
         ? await runtime.resume('pay' as never)
-        : runtime.start(payment(), { id: 'pay', inputs: {} })
+        : runtime.begin(payment(), { id: 'pay', inputs: {} })
       const result = await drive(handle, { machine, isEarly, hashes })
       if (result === undefined) return undefined
       const report = await runtime.verify()

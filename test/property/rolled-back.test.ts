@@ -83,7 +83,7 @@ async function rolledBack(rolled: Json): Promise<void> {
   await tally.intent({ id: `put-${started}`, ...put })
   const before = tally.ledger.roots()
   const { receipts } = tally.ledger.state()
-  const { status, response } = await tally.start(rolled, { id: `doomed-${started}` }).result
+  const { status, response } = await tally.begin(rolled, { id: `doomed-${started}` }).result
   expect([status, response.reason]).toEqual(['failed', 'on_purpose'])
   expect(tally.ledger.roots()).toEqual(before)
   expect(tally.ledger.state().receipts).toBe(receipts)

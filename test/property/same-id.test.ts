@@ -44,9 +44,9 @@ describe('the same id', () => {
   it('L6: at once and afterwards is one unit of work with one result', async () => {
     const done: string[] = []
     const runtime = await new Machine().open({ blocks: counting(done) })
-    const runs = [1, 2, 3].map(() => runtime.start(documentOf('work'), options))
+    const runs = [1, 2, 3].map(() => runtime.begin(documentOf('work'), options))
     const results = await Promise.all(runs.map((run) => run.result))
-    const later = await runtime.start(documentOf('work'), { id: 'r', inputs: { a: [2], b: 1 } })
+    const later = await runtime.begin(documentOf('work'), { id: 'r', inputs: { a: [2], b: 1 } })
       .result
     const attached = await (await runtime.attach('r')).result
     for (const result of [...results, later, attached]) expect(result).toEqual(results[0])
@@ -58,12 +58,12 @@ describe('the same id', () => {
   it('L6: other work is refused, at once and afterwards, and the first run continues', async () => {
     const done: string[] = []
     const runtime = await new Machine().open({ blocks: counting(done) })
-    const first = runtime.start(documentOf('work'), options)
+    const first = runtime.begin(documentOf('work'), options)
     const others = () => [
-      runtime.start(documentOf('work'), { id: 'r', inputs: { a: [3] } }),
-      runtime.start(documentOf('ask'), options),
-      runtime.start(documentOf('work', 'another'), options),
-      runtime.start({ schema: 'tally-composite/1' }, options)
+      runtime.begin(documentOf('work'), { id: 'r', inputs: { a: [3] } }),
+      runtime.begin(documentOf('ask'), options),
+      runtime.begin(documentOf('work', 'another'), options),
+      runtime.begin({ schema: 'tally-composite/1' }, options)
     ]
     for (const other of others()) expect(await codeOf(other.result)).toBe('run.id_reused')
     expect((await first.result).status).toBe('done')
@@ -79,8 +79,8 @@ describe('the same id', () => {
     const runtime = await new Machine().open({ blocks: counting(done) })
     // Prepared before, so the second is ready sooner.
     await runtime.lint(documentOf('ask'))
-    const first = runtime.start(documentOf('work'), options)
-    const second = runtime.start(documentOf('ask'), options)
+    const first = runtime.begin(documentOf('work'), options)
+    const second = runtime.begin(documentOf('ask'), options)
     expect(await codeOf(second.result)).toBe('run.id_reused')
     expect((await first.result).status).toBe('done')
     await runtime.close()
@@ -88,8 +88,8 @@ describe('the same id', () => {
 
   it('L6: after a document that cannot run, the same id is free', async () => {
     const runtime = await new Machine().open({ blocks: counting([]) })
-    const invalid = runtime.start({ schema: 'tally-composite/1' }, options)
-    const valid = runtime.start(documentOf('work'), options)
+    const invalid = runtime.begin({ schema: 'tally-composite/1' }, options)
+    const valid = runtime.begin(documentOf('work'), options)
     expect((await invalid.result).response.reason).toBe('invalid_graph')
     expect((await valid.result).status).toBe('done')
     await runtime.close()
@@ -99,13 +99,13 @@ describe('the same id', () => {
     const done: string[] = []
     const machine = new Machine()
     const before = await machine.open({ blocks: counting(done) })
-    before.start(documentOf('work'), options)
+    before.begin(documentOf('work'), options)
     await until(() => done.length === 1)
     before.life.isDead = true
     machine.disk.crash('power')
     const after = await machine.open({ blocks: counting(done) })
-    const again = [1, 2].map(() => after.start(documentOf('work'), options))
-    const other = after.start(documentOf('work'), { id: 'r', inputs: {} })
+    const again = [1, 2].map(() => after.begin(documentOf('work'), options))
+    const other = after.begin(documentOf('work'), { id: 'r', inputs: {} })
     const [one, two] = await Promise.all(again.map((run) => run.result))
     expect(one).toEqual(two)
     expect(one?.status).toBe('done')
@@ -113,15 +113,15 @@ describe('the same id', () => {
     expect(new Set(done).size).toBe(1)
     await after.close()
     const last = await machine.open({ blocks: counting(done) })
-    expect((await last.start(documentOf('work'), options).result).response).toEqual(one?.response)
+    expect((await last.begin(documentOf('work'), options).result).response).toEqual(one?.response)
     await last.close()
   })
 
   it('L6: attaches to a parked run, whose answer reaches every caller', async () => {
     const runtime = await new Machine().open({ blocks: counting([]) })
-    const first = runtime.start(documentOf('ask'), options)
+    const first = runtime.begin(documentOf('ask'), options)
     await until(() => runtime.ledger.run('r' as RunId)?.status === 'waiting')
-    const second = runtime.start(documentOf('ask'), options)
+    const second = runtime.begin(documentOf('ask'), options)
     const [wait] = await second.waits()
     if (wait === undefined) throw new Error('it waits for nothing')
     expect(await second.approve(wait.token, { digest: wait.digest })).toEqual({ accepted: true })
@@ -132,7 +132,7 @@ describe('the same id', () => {
   it('D4: what the caller does to its inputs afterwards changes nothing', async () => {
     const runtime = await new Machine().open({ blocks: counting([]) })
     const inputs: { a: number[]; more?: boolean } = { a: [1] }
-    const run = runtime.start(documentOf('work'), { id: 'r', inputs: inputs as Json })
+    const run = runtime.begin(documentOf('work'), { id: 'r', inputs: inputs as Json })
     inputs.a.push(2)
     inputs.more = true
     await run.result
@@ -143,7 +143,7 @@ describe('the same id', () => {
   it('L6: ids and inputs that cannot be kept are refused', async () => {
     const runtime = await new Machine().open({ blocks: counting([]) })
     const start = (id: string, inputs: unknown) => async () =>
-      runtime.start(documentOf('work'), { id, inputs: inputs as Json }).result
+      runtime.begin(documentOf('work'), { id, inputs: inputs as Json }).result
     expect(await codeOf(start('', {})())).toBe('run.invalid_id')
     expect(await codeOf(start('a/b', {})())).toBe('run.invalid_id')
     for (const bad of [{ n: 2 ** 60 }, Number.NaN, { $blob: 'x' }, new Date(), '\ud800']) {
@@ -161,7 +161,7 @@ describe('the same id', () => {
       run: (ctx) => ctx.effect('act', { perform: () => new Promise<Json>(() => undefined) })
     })
     const runtime = await machine.open({ blocks: [hangs] })
-    const run = runtime.start(documentOf('work'), options)
+    const run = runtime.begin(documentOf('work'), options)
     await until(() => (runtime.ledger.run('r' as RunId)?.entries ?? 0) > 0)
     const closed = runtime.close()
     await settleDown(() => machine.clock.nextDue)

@@ -187,7 +187,7 @@ const roads: Readonly<
     return tally.intent({ id: `package-${name}`, action: 'asker.ask', payload })
   },
   agent: (tally, one, manner) =>
-    tally.start(flowFor(one, manner), { id: `agent-${one.name}`, inputs: { userPrompt: 'go' } })
+    tally.begin(flowFor(one, manner), { id: `agent-${one.name}`, inputs: { userPrompt: 'go' } })
       .result,
   chain: async (tally, { name, chain }) => {
     const methods = ['eth_getBalance', 'eth_gasPrice', 'getTransaction', 'getBlockHeight']

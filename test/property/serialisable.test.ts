@@ -122,7 +122,7 @@ async function history(ops: readonly Op[]): Promise<readonly HistoryUnit[]> {
       ...(given.atomic ? { ...graph, nodes: { a: { composite: inner } } } : graph)
     }
     const inputs = { ...given, name: `u${index}` } as unknown as Json
-    return runtime.start(document, { id: `u${index}`, inputs })
+    return runtime.begin(document, { id: `u${index}`, inputs })
   })
   const results = await Promise.all(runs.map((run) => run.result))
   expect(results.map(({ status }) => status)).toEqual(ops.map(() => 'done'))
@@ -178,7 +178,7 @@ describe('concurrent units of work', () => {
         nodes: { a: { block: 'transfer' } },
         transitions: {}
       }
-      return runtime.start(document, { id: `t${index}`, inputs: { from, to } as Json })
+      return runtime.begin(document, { id: `t${index}`, inputs: { from, to } as Json })
     })
     const results = await Promise.all(runs.map((run) => run.result))
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['done']))
@@ -221,9 +221,9 @@ describe('concurrent units of work', () => {
       nodes: { a: { block } },
       transitions: {}
     })
-    const slow = runtime.start(single('slow'), { id: 'slow', inputs: {} })
+    const slow = runtime.begin(single('slow'), { id: 'slow', inputs: {} })
     await until(() => runtime.ledger.run('slow' as RunId)?.status === 'waiting')
-    await runtime.start(single('bump'), { id: 'bump', inputs: {} }).result
+    await runtime.begin(single('bump'), { id: 'bump', inputs: {} }).result
     // The state that was shown is not the state any more, so the answer to it does not count.
     const [first] = await slow.waits()
     if (first === undefined) throw new Error('it waits for nothing')
@@ -287,9 +287,9 @@ describe('state under something that was done outside', () => {
       const sent: Json[] = []
       const machine = new Machine()
       const runtime = await machine.open({ blocks: [paying(sent), raise] })
-      const pay = runtime.start(single('pay'), { id: 'pay', inputs: {} })
+      const pay = runtime.begin(single('pay'), { id: 'pay', inputs: {} })
       await until(() => sent.length === 1)
-      const raised = runtime.start(single('raise', atomic), { id: 'raise', inputs: {} })
+      const raised = runtime.begin(single('raise', atomic), { id: 'raise', inputs: {} })
       expect((await pay.result).response.data).toEqual({ amount: 1 })
       expect((await raised.result).status).toBe('done')
       expect(sent).toEqual([{ amount: 1 }])
@@ -304,12 +304,12 @@ describe('state under something that was done outside', () => {
     const sent: Json[] = []
     const machine = new Machine()
     const first = await machine.open({ blocks: [paying(sent), raise] })
-    first.start(single('pay'), { id: 'pay', inputs: {} })
+    first.begin(single('pay'), { id: 'pay', inputs: {} })
     await until(() => sent.length === 1)
     first.life.isDead = true
     machine.disk.crash('power')
     const again = await machine.open({ blocks: [paying(sent), raise] })
-    expect((await again.start(single('raise'), { id: 'raise', inputs: {} }).result).status).toBe(
+    expect((await again.begin(single('raise'), { id: 'raise', inputs: {} }).result).status).toBe(
       'done'
     )
     const resumed = await again.resume('pay')
@@ -328,7 +328,7 @@ describe('state under something that was done outside', () => {
     const runtime = await machine.open({ blocks: [paying(sent), raise] })
     for (let round = 0; round < 5; round += 1) {
       const runs = ['pay', 'raise', 'pay', 'raise'].map((block, index) =>
-        runtime.start(single(block), { id: `${round}.${index}`, inputs: {} })
+        runtime.begin(single(block), { id: `${round}.${index}`, inputs: {} })
       )
       for (const run of runs) expect((await run.result).status).toBe('done')
     }

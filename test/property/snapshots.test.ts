@@ -34,7 +34,7 @@ it('P3: any history comes out of its snapshot as it went in, and no shorter file
         for (const { block, text } of steps) {
           if (block === 'rotate') await tally.intent({ action: 'system.key.rotate' })
           else {
-            const run = tally.start(documentOf(block), { inputs: { text } })
+            const run = tally.begin(documentOf(block), { inputs: { text } })
             await (block === 'ask' ? run.waits() : run.result)
           }
         }

@@ -70,7 +70,7 @@ function documentOf({ action, payload, road }: Asked): Json {
 async function done(tally: WiredRuntime, one: Asked): Promise<string> {
   const { action, payload } = one
   if (one.road !== 'alone') {
-    const { response } = await tally.start(documentOf(one), { id: `run-${one.n}` }).result
+    const { response } = await tally.begin(documentOf(one), { id: `run-${one.n}` }).result
     return String(response.reason ?? 'done')
   }
   const reply = await tally.intents.submit({ action, payload }, one.principal)

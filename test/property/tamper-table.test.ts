@@ -43,7 +43,7 @@ beforeAll(async () => {
   place = await temporaryDirectory('tamper-table')
   const tally = await opened(place.path('honest'), { create: 'if-absent' })
   for (const id of ['ended', 'parked']) {
-    const run = tally.start(document, { id, inputs })
+    const run = tally.begin(document, { id, inputs })
     for await (const event of run) {
       if (event.type === 'waiting' && id === 'ended') {
         await run.approve(event.token, { digest: event.digest })
@@ -161,7 +161,7 @@ describe.each(tamperings.map((tampering, row) => ({ tampering, row, name: tamper
           expect(isForged(await shownOr(async () => show()))).toBe(false)
           const told = await shownOr(async () => {
             const events: unknown[] = []
-            for await (const event of tally.start(document, { id, inputs })) {
+            for await (const event of tally.begin(document, { id, inputs })) {
               events.push(event)
               if (event.type === 'run.parked' || event.type === 'run.finished') break
             }

@@ -51,9 +51,9 @@ const blocks = [
 const ways: Readonly<
   Record<string, (runtime: WiredRuntime) => Promise<AsyncIterable<DeliveredEvent>>>
 > = {
-  start: async (runtime) => runtime.start(document, { id: 'r', inputs: {} }),
+  start: async (runtime) => runtime.begin(document, { id: 'r', inputs: {} }),
   'start, read late': async (runtime) => {
-    const run = runtime.start(document, { id: 'r', inputs: {} })
+    const run = runtime.begin(document, { id: 'r', inputs: {} })
     await settleDown(() => runtime.ledger.run('r' as RunId)?.entries)
     return run
   },
@@ -125,7 +125,7 @@ describe('the open waits of a run', () => {
         const clock = life.clock(machine.clock)
         const first = await openOn(store, { blocks, clock }).catch(() => undefined)
         if (first !== undefined) {
-          const run = first.start(document, { id: 'r', inputs: {} })
+          const run = first.begin(document, { id: 'r', inputs: {} })
           run.result.catch(() => undefined)
           const reading = answerAll(run, run).catch(() => [])
           const isOver = async () => first.ledger.run('r' as RunId)?.status === 'done'
@@ -155,7 +155,7 @@ describe('the open waits of a run', () => {
   it('B3: open waits reach a listener of all events, once while the process lives', async () => {
     const machine = new Machine()
     const first = await machine.open({ blocks })
-    first.start(document, { id: 'r', inputs: {} })
+    first.begin(document, { id: 'r', inputs: {} })
     await until(() => first.run('r')?.status === 'waiting')
     first.life.isDead = true
     machine.disk.crash('power')
@@ -178,10 +178,10 @@ describe('the open waits of a run', () => {
 describe('a run that has only just been started', () => {
   it('L6: is there for attach, waits and answers; a refused one is not', async () => {
     const runtime = await new Machine().open({ blocks })
-    runtime.start(document, { id: 'r', inputs: {} })
+    runtime.begin(document, { id: 'r', inputs: {} })
     const run = await runtime.attach('r')
     expect((await runtime.attach('r')).id).toBe('r')
-    runtime.start({ ...(document as object), entry_point: 'nowhere' } as Json, { id: 'refused' })
+    runtime.begin({ ...(document as object), entry_point: 'nowhere' } as Json, { id: 'refused' })
     expect(await codeOf(runtime.attach('refused'))).toBe('run.not_found')
     expect(await codeOf(runtime.attach('never'))).toBe('run.not_found')
     await answerAll(run, run)

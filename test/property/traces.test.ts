@@ -51,13 +51,13 @@ async function play(trace: TraceOption | undefined) {
   const given = trace === undefined ? {} : { trace }
   const first = await machine.open(registrations)
   first.events.on('event', (event) => events.push(event))
-  for await (const { type } of first.start(document, { id: 'r', ...given })) {
+  for await (const { type } of first.begin(document, { id: 'r', ...given })) {
     if (type === 'run.parked') break
   }
   await first.close()
   const second = await machine.open(registrations)
   second.events.on('event', (event) => events.push(event))
-  const run = second.start(document, { id: 'r', trace: { traceId: 'f'.repeat(32) } })
+  const run = second.begin(document, { id: 'r', trace: { traceId: 'f'.repeat(32) } })
   let shown: unknown
   for await (const event of run) {
     if (event.type !== 'waiting') continue
@@ -119,7 +119,7 @@ describe('the trace of a caller', () => {
       `ff-${traceId}-${spanId}-01`
     ]
     for (const trace of wrong) {
-      expect(() => tally.start(document, { trace }), JSON.stringify(trace)).toThrowError(/trace/)
+      expect(() => tally.begin(document, { trace }), JSON.stringify(trace)).toThrowError(/trace/)
     }
     await tally.close()
   })

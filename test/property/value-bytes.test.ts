@@ -67,12 +67,12 @@ describe('limits called BYTES', () => {
     const tally = await disk.open({ blocks: [echo] })
     for (const [row, character] of characters.entries()) {
       values[character] = textOf(character, LIMIT + 1)
-      expect(() => tally.start(document, { inputs: values[character] as Json })).toThrow(
+      expect(() => tally.begin(document, { inputs: values[character] as Json })).toThrow(
         expect.objectContaining({ code: 'core.limit_exceeded' })
       )
       for (const [column, [does, reason]] of refusals.entries()) {
         if (!isTaken(row + column, 5)) continue
-        const { response } = await tally.start(document, { inputs: { does, of: character } }).result
+        const { response } = await tally.begin(document, { inputs: { does, of: character } }).result
         expect([does, character, response.reason]).toEqual([does, character, reason])
       }
     }
@@ -114,13 +114,13 @@ describe('limits called BYTES', () => {
         }
       })
       const tally = await disk.open({ blocks: [half, code] })
-      const run = tally.start(joining(twice), { id: 'twice' })
+      const run = tally.begin(joining(twice), { id: 'twice' })
       const { response } = await run.result
       const bytes = LIMIT + '["",""],'.length - 1
       expect(response).toMatchObject({ reason: 'input_too_large', details: { bytes } })
       expect(given).toBe(0)
       if (!('confirm' in more) && (isLong || recovery.length === 0)) {
-        expect((await tally.start(joining(whole), { id: 'once' }).result).status).toBe('done')
+        expect((await tally.begin(joining(whole), { id: 'once' }).result).status).toBe('done')
       }
       const report = await tally.verify()
       expect(report.failure).toBeUndefined()
@@ -141,11 +141,11 @@ describe('limits called BYTES', () => {
         ['request', '漢']
       ] as const
       for (const [does, of] of kinds) {
-        ends.push((await tally.start(document, { inputs: { does, of } }).result).status)
+        ends.push((await tally.begin(document, { inputs: { does, of } }).result).status)
       }
       // An object around the text, so that the inputs have all the bytes that they may have.
       const of = textOf('"', LIMIT - '{"does":"","of":}'.length)
-      ends.push((await tally.start(document, { inputs: { does: '', of } }).result).status)
+      ends.push((await tally.begin(document, { inputs: { does: '', of } }).result).status)
       expect(new Set(ends)).toEqual(new Set(['done']))
       const path = join(disk.directory, 'exported')
       await tally.export({ path })

@@ -87,7 +87,7 @@ async function elapse(machine: Machine, runtime: WiredRuntime, ms: number): Prom
 async function begun(document: Json, inputs: Json = {}) {
   const machine = new Machine()
   const runtime = await machine.open(registrations)
-  const run = runtime.start(document, { id: 'r', inputs })
+  const run = runtime.begin(document, { id: 'r', inputs })
   return { machine, runtime, run }
 }
 
@@ -124,7 +124,7 @@ describe('answers to waits', () => {
     for (let dieAt = 1; ; dieAt += 1) {
       const machine = new Machine(dieAt)
       const before = await machine.open(registrations)
-      const begun = before.start(two, { id: 'r', inputs: {} })
+      const begun = before.begin(two, { id: 'r', inputs: {} })
       const { token, digest } = await waiting(before, begun)
       await before.close()
       const command = { digest, commandId: 'c', value: { ok: 1 } }
@@ -367,7 +367,7 @@ describe('many parked runs', () => {
     const machine = new Machine()
     const first = await machine.open(registrations)
     const ids = Array.from({ length: RUNS }, (_, index) => `r${index}`)
-    for (const id of ids) first.start(one({ block: 'ask' }), { id, inputs: {} })
+    for (const id of ids) first.begin(one({ block: 'ask' }), { id, inputs: {} })
     await until(async () => {
       for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate)
       return ids.every((id) => first.run(id)?.status === 'waiting')

@@ -100,7 +100,7 @@ async function script(tally: WiredRuntime, steps: readonly (readonly Asked[])[])
   for (const [at, asked] of steps.entries()) {
     const [first] = asked
     if (asked.length === 1 && first !== undefined) await tally.intent({ id: `s${at}`, ...first })
-    else await tally.start(composite(asked), { id: `s${at}` }).result
+    else await tally.begin(composite(asked), { id: `s${at}` }).result
     await holds(tally)
   }
 }

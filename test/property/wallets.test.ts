@@ -99,7 +99,7 @@ describe('W14: the wallet of a node', () => {
           }
         })
         const given = account === undefined ? {} : { ctx: { account } }
-        const run = tally.start(flow(nodes.map(nodeOf)), { id: 'one', inputs: given })
+        const run = tally.begin(flow(nodes.map(nodeOf)), { id: 'one', inputs: given })
         expect(await run.result).toMatchObject({ status: 'done' })
         for (const { chain: id, execution } of chain.sent.values()) note(id, execution)
         expect(used).toHaveLength(nodes.length)

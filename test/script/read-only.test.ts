@@ -43,7 +43,7 @@ describe('a ledger on a medium that cannot be written', () => {
     const location = join(directory, 'ledger')
     const tally = await openSnapshotLedger(location, { create: 'if-absent' })
     for (let text = 0; text < 20; text += 1) {
-      await tally.start(documentOf('note'), { inputs: { text: `text ${text}` } }).result
+      await tally.begin(documentOf('note'), { inputs: { text: `text ${text}` } }).result
     }
     // Copied while it is open: what is committed stands in LevelDB's log and in no table.
     const medium = join(directory, 'medium')

@@ -63,7 +63,7 @@ export async function sendOnce(
   { id, node }: { readonly id?: string; readonly node?: Json } = {}
 ): Promise<RunResult> {
   const inputs = options as unknown as Json
-  return runtime.start(sending(node), { id: id ?? randomUUID(), inputs }).result
+  return runtime.begin(sending(node), { id: id ?? randomUUID(), inputs }).result
 }
 
 /** Reads once in a run of its own. */
@@ -74,5 +74,5 @@ export async function readingOf(
   const document = sending() as { readonly nodes: object }
   const reading = { ...document, nodes: { send: { block: 'chain.read' } } }
   const inputs = request as unknown as Json
-  return runtime.start(reading as unknown as Json, { id: randomUUID(), inputs }).result
+  return runtime.begin(reading as unknown as Json, { id: randomUUID(), inputs }).result
 }

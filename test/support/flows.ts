@@ -107,7 +107,7 @@ export async function runFlow(
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     agents: { environment: {}, ...options.host, adapters: options.adapters ?? scripted(script) }
   })
-  const run = tally.start(document, { id: 'flow', inputs: options.inputs ?? {} })
+  const run = tally.begin(document, { id: 'flow', inputs: options.inputs ?? {} })
   const following = options.follow?.(run)
   const result = await run.result
   await following

@@ -106,7 +106,7 @@ export async function honestLedger(scene: HonestScene = forgedScene): Promise<{
     await Registry.open(scene.code),
     { clock: new ManualClock(), random, durability: 'output' }
   )
-  const run = runtime.start(scene.document, { id: 'forged', inputs: { limit: '10' } })
+  const run = runtime.begin(scene.document, { id: 'forged', inputs: { limit: '10' } })
   for await (const event of run) if (event.type === 'waiting') await scene.answer(run, event)
   await run.result
   await runtime.close()

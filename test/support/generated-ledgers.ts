@@ -95,12 +95,12 @@ type Act = (tally: WiredRuntime) => Promise<unknown>
 const done =
   (document: Json): Act =>
   (tally) =>
-    tally.start(document).result
+    tally.begin(document).result
 
 const asked =
   (then: 'answer' | 'cancel' | 'leave'): Act =>
   async (tally) => {
-    const run = tally.start(graph(['ask'], null))
+    const run = tally.begin(graph(['ask'], null))
     for await (const event of run) {
       if (then === 'leave' && event.type === 'run.parked') return
       if (event.type !== 'waiting' || then === 'leave') continue
@@ -125,7 +125,7 @@ const askedAgain =
     await run.result
   }
 
-const sendLetter = async (tally: WiredRuntime) => tally.start(graph(['send'], null))
+const sendLetter = async (tally: WiredRuntime) => tally.begin(graph(['send'], null))
 
 async function intendLetter(tally: WiredRuntime): Promise<RunHandle> {
   const { id } = await tally.intent({ action: 'letter.send', payload: {} })

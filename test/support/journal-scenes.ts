@@ -170,7 +170,7 @@ class Stage {
   async #begin(): Promise<RunHandle> {
     const { action } = this.#document as JsonObject
     if (typeof action !== 'string') {
-      return this.#opened.start(this.#document, { id: SCENARIO_RUN, inputs: {} })
+      return this.#opened.begin(this.#document, { id: SCENARIO_RUN, inputs: {} })
     }
     await this.#opened.intent({ id: SCENARIO_RUN, action })
     return this.#opened.attach(SCENARIO_RUN)
@@ -189,7 +189,7 @@ class Stage {
       case 'poke': {
         this.#pokes += 1
         const poke = composite({ a: { block: 'count' } })
-        await this.#opened.start(poke, { id: `poke-${this.#pokes}` as RunId }).result
+        await this.#opened.begin(poke, { id: `poke-${this.#pokes}` as RunId }).result
         return
       }
       case 'answer': {

@@ -165,7 +165,7 @@ async function oneLife(
     const known = runtime.ledger.run(SCENARIO_RUN)
     run =
       known === undefined
-        ? runtime.start(document, { id: SCENARIO_RUN, inputs, context })
+        ? runtime.begin(document, { id: SCENARIO_RUN, inputs, context })
         : await runtime.resume(SCENARIO_RUN)
   } catch (error) {
     // It died while it was resuming the run.

@@ -64,13 +64,13 @@ export function openSnapshotLedger(
  * that ended and one that waits.
  */
 export async function fillLedger(tally: WiredRuntime): Promise<void> {
-  const note = (text: string) => tally.start(documentOf('note'), { inputs: { text } }).result
+  const note = (text: string) => tally.begin(documentOf('note'), { inputs: { text } }).result
   await note('small')
   await note('x'.repeat(LARGE_LENGTH))
-  await tally.start(documentOf('lose')).result
+  await tally.begin(documentOf('lose')).result
   await tally.intent({ action: 'system.key.rotate' })
   await note('after the rotation')
-  const waiting = tally.start(documentOf('ask'), { id: 'open-run' })
+  const waiting = tally.begin(documentOf('ask'), { id: 'open-run' })
   await waiting.waits()
   for await (const event of waiting) if (event.type === 'run.parked') break
 }

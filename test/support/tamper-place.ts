@@ -135,7 +135,7 @@ async function live(location: string, ask: string, ids: readonly string[]): Prom
   const options = { insecurePlaintextKey: true, serve: false, blocks: [payBlock] } as const
   const tally = await createRuntime({ location, ...options, create: 'if-absent' })
   for (const id of ids) {
-    const run = tally.start(documentOf('pay'), { id, inputs: { ask } })
+    const run = tally.begin(documentOf('pay'), { id, inputs: { ask } })
     for await (const event of run) {
       if (event.type === 'waiting' && id !== 'parked') {
         await run.approve(event.token, { digest: event.digest, approval: signed(event, 'ada') })

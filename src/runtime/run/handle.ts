@@ -37,7 +37,7 @@ export interface Answer {
  * One run, wherever it is: live in this process, parked in the ledger, or ended.
  *
  * @example
- * const run = tally.start(document, { inputs: { limit: 100 } })
+ * const run = tally.begin(document, { inputs: { limit: 100 } })
  * for await (const event of run) {
  *   if (event.type === 'waiting') await run.approve(event.token, { digest: event.digest })
  * }

@@ -233,7 +233,7 @@ class Playing {
     if (runtime.ledger.run(id) !== undefined) return runtime.resume(id)
     if (this.#isRedeployed) this.#beganLate = true
     const { document, context } = this.#stage
-    return runtime.start(document, { id, inputs, context })
+    return runtime.begin(document, { id, inputs, context })
   }
 
   #isOver(runtime: WiredRuntime): boolean {

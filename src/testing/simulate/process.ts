@@ -72,7 +72,7 @@ export class Process {
     this.changes += 1
     if (runtime.ledger.run(id) === undefined) {
       this.#unknown.add(id)
-      this.#hear(runtime.start(document, { id, inputs: input, context }))
+      this.#hear(runtime.begin(document, { id, inputs: input, context }))
       return
     }
     runtime.resume(id).then(

@@ -30,6 +30,6 @@ const document = {
   nodes: { a: { block: 'curious' }, b: { block: 'curious' } },
   transitions: { a: [{ condition: { cel: '"I".size() == 1' }, target: 'b' }] }
 }
-await runtime.start(document, { id: 'r', inputs: { i: 'I', d: '2024-03-10' } }).result
+await runtime.begin(document, { id: 'r', inputs: { i: 'I', d: '2024-03-10' } }).result
 for await (const { text } of runtime.receipts()) console.log(text)
 await runtime.close()

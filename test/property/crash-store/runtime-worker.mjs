@@ -107,7 +107,7 @@ async function work(packageUrl, location, worldPath) {
     for (;;) {
       const id = `run-${next}`
       next += 1
-      const { status, receiptHash } = await runtime.start(workerDocument, { id, inputs: {} }).result
+      const { status, receiptHash } = await runtime.begin(workerDocument, { id, inputs: {} }).result
       writeSync(1, `${status} ${id} ${receiptHash ?? ''}\n`)
     }
   }

@@ -55,7 +55,7 @@ async function work(options) {
       next += 1
       const execution = { type: 'evm_call', to, abi: note, args: { value } }
       const document = sendingDocument(chain, execution)
-      say(await runtime.start(document, { id: `run-${value}`, inputs: {} }).result)
+      say(await runtime.begin(document, { id: `run-${value}`, inputs: {} }).result)
     }
   }
   await Promise.all(Array.from({ length: ABREAST }, oneAfterTheOther))

@@ -34,5 +34,5 @@ const reading = (async () => {
   for await (const event of tally.queries.feed({ since })) await print(event)
 })()
 const ids = Array.from({ length: runs }, (_, n) => `run-${life}-${n}`)
-await Promise.all(ids.map((id) => tally.start(document, { id }).result))
+await Promise.all(ids.map((id) => tally.begin(document, { id }).result))
 await reading

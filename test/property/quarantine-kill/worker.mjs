@@ -59,7 +59,7 @@ const say = (...words) => writeSync(1, `${words.join(' ')}\n`)
 
 /** Begins a run, or takes it as it is, until it waits; false when it has ended. */
 async function waits(tally, id, first) {
-  for await (const { type } of tally.start(documentOf(first), { id, inputs: {} })) {
+  for await (const { type } of tally.begin(documentOf(first), { id, inputs: {} })) {
     if (type === 'run.parked') return true
   }
   return false
@@ -86,7 +86,7 @@ const codeOf = (error) => error?.code ?? String(error)
 /** Tries every way of having something of a quarantined run performed. */
 async function refused(tally) {
   const resumed = await tally.resume(IMPURE).then(() => 'taken', codeOf)
-  const again = tally.start(documentOf('stamp'), { id: IMPURE, inputs: {} }).result
+  const again = tally.begin(documentOf('stamp'), { id: IMPURE, inputs: {} }).result
   const started = await again.then(() => 'taken', codeOf)
   const handle = await tally.attach(IMPURE)
   const [wait] = await handle.waits()

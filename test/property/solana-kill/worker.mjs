@@ -38,7 +38,7 @@ export function pay(runtime, { chain, execution, run }) {
     nodes: { send: { block: 'chain.send', input: { lit: { chain, execution } } } },
     transitions: {}
   }
-  return runtime.start(document, { id: run, inputs: {} }).result
+  return runtime.begin(document, { id: run, inputs: {} }).result
 }
 
 async function work(options) {

@@ -61,7 +61,7 @@ const tally = await createRuntime({
   composites: [inner],
   telemetry: openTelemetry({ tracerProvider })
 })
-await tally.start(document, { id: 'one' }).result
+await tally.begin(document, { id: 'one' }).result
 const report = await tally.verify()
 if (!report.ok) throw new Error('the ledger does not verify')
 await tally.close()

@@ -54,7 +54,7 @@ async function work(options) {
       const value = next
       next += 1
       const inputs = givenFor(options, value)
-      say(await runtime.start(options.flow, { id: `run-${value}`, inputs }).result)
+      say(await runtime.begin(options.flow, { id: `run-${value}`, inputs }).result)
     }
   }
   await Promise.all(Array.from({ length: ABREAST }, oneAfterTheOther))

@@ -128,7 +128,7 @@ async function formsOf(world: World, kind: EffectClass, caller: Caller, ownersRu
 export function programCaller({ tally }: World): Caller {
   return {
     intent: (asked) => tally.intent(asked),
-    run: (document) => tally.start(document, { id: nextId() }).result,
+    run: (document) => tally.begin(document, { id: nextId() }).result,
     show: async (run) => {
       const entries: unknown[] = [tally.run(run)]
       for await (const entry of tally.journal(run)) entries.push(entry)
@@ -140,7 +140,7 @@ export function programCaller({ tally }: World): Caller {
 
 /** The owner's documents: what they do is done in their owner's name. */
 export function documentCaller({ tally }: World): Caller {
-  return { run: (document) => tally.start(document, { id: nextId() }).result }
+  return { run: (document) => tally.begin(document, { id: nextId() }).result }
 }
 
 export async function socketCaller(world: World, agent?: string): Promise<Caller> {

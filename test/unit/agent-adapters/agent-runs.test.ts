@@ -73,7 +73,7 @@ describe('turns in runs', () => {
     const sockets: unknown[] = []
     const count = (message: unknown) => sockets.push(message)
     subscribe('net.client.socket', count)
-    const run = tally.start(document, { inputs: { prompt: 'hello' } })
+    const run = tally.begin(document, { inputs: { prompt: 'hello' } })
     const { status, response } = await run.result
     expect(status).toBe('done')
     expect(response.data).toMatchObject({ finalText: 'answer 1', model: 'deepseek-chat' })
@@ -97,7 +97,7 @@ describe('turns in runs', () => {
       headers: { 'retry-after': '7' },
       code: 'rate_limit_exceeded'
     }))
-    const run = tally.start(document, { inputs: { prompt: 'the prompt' } })
+    const run = tally.begin(document, { inputs: { prompt: 'the prompt' } })
     const { status, response } = await run.result
     expect(status).toBe('failed')
     expect(response).toMatchObject({ reason: 'rate_limited', details: { retryAfterMs: 7_000 } })
@@ -109,7 +109,7 @@ describe('turns in runs', () => {
 
   it('a lost answer is unknown_outcome, and a question, when the agent may act', async () => {
     const { server, tally } = await running(() => ({ breaks: 'disconnect' }), 'non_idempotent')
-    const run = tally.start(document, { inputs: { prompt: 'pay' } })
+    const run = tally.begin(document, { inputs: { prompt: 'pay' } })
     let asked: Json = null
     for await (const event of run) {
       if (event.type !== 'waiting') continue
@@ -125,7 +125,7 @@ describe('turns in runs', () => {
 
   it('a lost answer is only a failure when it may not', async () => {
     const { server, tally } = await running(() => ({ breaks: 'disconnect' }), 'none')
-    const { response } = await tally.start(document, { inputs: { prompt: 'look' } }).result
+    const { response } = await tally.begin(document, { inputs: { prompt: 'look' } }).result
     expect(response.reason).toBe('connection_lost')
     await tally.close()
     await server.close()
@@ -133,7 +133,7 @@ describe('turns in runs', () => {
 
   it('cancelling a run breaks the connection in mid-answer', async () => {
     const { server, tally } = await running(() => ({ breaks: 'hang', text: 'The inv' }))
-    const run = tally.start(document, { inputs: { prompt: 'hello' } })
+    const run = tally.begin(document, { inputs: { prompt: 'hello' } })
     while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
     await run.cancel('enough')
     expect((await run.result).status).toBe('cancelled')

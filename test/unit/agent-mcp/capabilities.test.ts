@@ -157,7 +157,7 @@ describe('tools in runs', () => {
 
   it('leave receipts that name the schemas, and replay without the server', async () => {
     const tally = await runtime()
-    const run = tally.start(document('mcp.calc.add_numbers'), { inputs: { a: 2, b: 3 } })
+    const run = tally.begin(document('mcp.calc.add_numbers'), { inputs: { a: 2, b: 3 } })
     const { status, response } = await run.result
     expect(status).toBe('done')
     expect(response.data).toMatchObject({ structuredContent: { sum: 5 } })
@@ -173,7 +173,7 @@ describe('tools in runs', () => {
 
   it('ask what to do when it is unknown whether a tool has acted', async () => {
     const tally = await runtime()
-    const run = tally.start(document('mcp.calc.die'))
+    const run = tally.begin(document('mcp.calc.die'))
     const asked: Json[] = []
     for await (const event of run) {
       if (event.type !== 'waiting') continue

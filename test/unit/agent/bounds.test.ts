@@ -162,7 +162,7 @@ const cells = Object.keys(choices).flatMap((choice) =>
 )
 
 async function refusal(tally: WiredRuntime, document: Json): Promise<string> {
-  const { status, response } = await tally.start(document, { id: 'one' }).result
+  const { status, response } = await tally.begin(document, { id: 'one' }).result
   expect(status).toBe('failed')
   expect(tally.run('one')).toBeUndefined()
   return JSON.stringify(response.details)
@@ -238,13 +238,13 @@ describe('K15: a host that bounds what documents choose', () => {
   it('lets an open run continue as it began, attaches to it, and replays what ended', async () => {
     const flow = flowFor({ bounds: {}, code: '', agent: tools(['write'], 'always') })
     const before = await disk.open({ agents: host })
-    const run = before.start(flow, { id: 'open' })
+    const run = before.begin(flow, { id: 'open' })
     for await (const { type } of run) if (type === 'run.parked') break
     await disk.close()
 
     const after = await disk.open({ ...bounded({ tools: [] }), resume: true })
     expect(await refusal(after, flow)).toContain('tool_not_allowed')
-    const again = after.start(flow, { id: 'open' })
+    const again = after.begin(flow, { id: 'open' })
     again.result.catch(() => undefined)
     await answer(after, 'open', 'approve')
     expect((await again.result).status).toBe('done')

@@ -33,7 +33,7 @@ const adapters = scripted(({ nodeId }) => {
 const whole: Partial<RuntimeOptions> = { agents: { environment: {}, adapters } }
 
 async function parked(tally: WiredRuntime, id: string): Promise<void> {
-  const run = tally.start(document, { id, inputs: {} })
+  const run = tally.begin(document, { id, inputs: {} })
   for await (const { type } of run) if (type === 'run.parked') return
   throw new Error('the run has ended')
 }

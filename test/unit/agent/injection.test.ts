@@ -59,7 +59,7 @@ async function played(flow: Json, script: (index: number) => ChatScene): Promise
     receipt: ''
   })
   const before = await permissions()
-  const run = tally.start(flow, { inputs: { userPrompt: injected } })
+  const run = tally.begin(flow, { inputs: { userPrompt: injected } })
   const events: RunEvent[] = []
   for await (const event of run) {
     if (event.type !== 'agent.delta') events.push(event)

@@ -23,7 +23,7 @@ async function resolved(server: ChatServer, text: string) {
   })
   await using tally = await createRuntime({ location: MEMORY_LOCATION, resolvers: [resolver] })
   const inputs = { text, actions, provider: resolver.name }
-  const { response } = await tally.start(document, { inputs }).result
+  const { response } = await tally.begin(document, { inputs }).result
   await server.close()
   expect((await tally.verify()).ok).toBe(true)
   const receipts: unknown[] = []

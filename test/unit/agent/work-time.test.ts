@@ -103,12 +103,12 @@ describe('A7: time budgets', () => {
           }
         })
       const first = await open()
-      const begun = first.start(document, { id: 'flow' })
+      const begun = first.begin(document, { id: 'flow' })
       for await (const event of begun) if (event.type === 'waiting') break
       await first.close()
       clock.advance(60 * minute)
       const later = await open()
-      const run = later.start(document, { id: 'flow' })
+      const run = later.begin(document, { id: 'flow' })
       const following = approvesAfter(clock, 0)(run)
       expect((await run.result).response).toMatchObject({ success: true })
       await following

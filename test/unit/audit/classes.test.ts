@@ -76,6 +76,6 @@ describe('side-effect classes in the first entry of a run', () => {
 
 function recordedRun(document: Json) {
   return recorded({ blocks }, async (tally) => {
-    await tally.start(document, { id: 'classes' }).result
+    await tally.begin(document, { id: 'classes' }).result
   })
 }

@@ -61,7 +61,7 @@ const document: Json = {
 }
 
 const rolledBack = recorded(shop(), async (tally) => {
-  expect((await tally.start(document, { id: 'shop' }).result).status).toBe('failed')
+  expect((await tally.begin(document, { id: 'shop' }).result).status).toBe('failed')
 })
 
 describe('C4: compensations', () => {
@@ -113,7 +113,7 @@ describe('C4: compensations', () => {
     const one = structuredClone(document) as never as { nodes: { all: { composite: object } } }
     one.nodes.all.composite = { atomic: true, entry_point: 'a', nodes: { a: { block: 'stuck' } } }
     const run = await recorded({ blocks: [...blocks, stuck], providers }, async (tally) => {
-      const handle = tally.start(one as never as Json, { id: 'shop' })
+      const handle = tally.begin(one as never as Json, { id: 'shop' })
       for await (const { type } of handle) if (type === 'waiting') await handle.cancel()
     })
     expect(run.report.failure).toBeUndefined()

@@ -124,12 +124,12 @@ async function endAs(run: RunHandle, ending: Case['ending']): Promise<void> {
 function played(given: Case): Promise<Recorded> {
   return recordedLives({ blocks: blocksOf(given) }, [
     async (tally) => {
-      const run = tally.start(document(given.node), { id: 'r' })
+      const run = tally.begin(document(given.node), { id: 'r' })
       run.result.catch(() => undefined)
       await settled(tally)
     },
     async (tally) => {
-      await tally.start(poke, { id: 'poke' }).result
+      await tally.begin(poke, { id: 'poke' }).result
       const run = await tally.resume('r')
       await settled(tally)
       await endAs(run, given.ending)

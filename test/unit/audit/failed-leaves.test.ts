@@ -35,7 +35,7 @@ const atomic = (nodes: Readonly<Record<string, Json>>): Json =>
 
 const failing = (document: Json) =>
   recorded(registrations, async (tally) => {
-    const { status } = await tally.start(document, { id: 'shop' }).result
+    const { status } = await tally.begin(document, { id: 'shop' }).result
     expect(status).toBe('failed')
   })
 
@@ -64,7 +64,7 @@ async function passTime(run: RunHandle, clock: ManualClock): Promise<void> {
 }
 
 const answered = async (tally: WiredRuntime, action: 'approve' | 'deny') => {
-  const run = tally.start(composite({ pay: { block: 'fill', confirm: true } }), { id: 'shop' })
+  const run = tally.begin(composite({ pay: { block: 'fill', confirm: true } }), { id: 'shop' })
   for await (const event of run) {
     if (event.type === 'waiting') await run[action](event.token, { digest: event.digest })
   }
@@ -130,7 +130,7 @@ describe('P1: failures of leaves', () => {
   it('are reported as not checked when only a clock can have ended them', async () => {
     const { report } = await recorded(registrations, async (tally, clock) => {
       const document = composite({ nap: { block: 'slow', timeout_ms: 1_000 } })
-      const run = tally.start(document, { id: 'shop' })
+      const run = tally.begin(document, { id: 'shop' })
       await passTime(run, clock)
       expect((await run.result).response.reason).toBe('timed_out')
     })
@@ -154,7 +154,7 @@ describe('P1: failures of leaves', () => {
       nodes: [{ id: 'lossy', block: 'lossy' }]
     }
     const { report } = await recorded({ blocks: [lossy] }, async (tally) => {
-      const run = tally.start(plan, { id: 'shop' })
+      const run = tally.begin(plan, { id: 'shop' })
       for await (const event of run) {
         if (event.type !== 'waiting') continue
         await run.cancel()
@@ -253,7 +253,7 @@ describe('C4: failures inside atomic composites', () => {
       nodes
     }
     const { report } = await recorded({ blocks }, async (tally, clock) => {
-      const run = tally.start(plan, { id: 'shop' })
+      const run = tally.begin(plan, { id: 'shop' })
       await passTime(run, clock)
       expect((await run.result).response.reason).toBe('effect_not_awaited')
     })
@@ -274,10 +274,10 @@ describe('C4: failures inside atomic composites', () => {
     })
     const both = { blocks: [...(registrations.blocks ?? []), late] }
     const { report } = await recorded(both, async (tally) => {
-      const run = tally.start(atomic({ late: { block: 'late' }, fill: { block: 'fill' } }), {
+      const run = tally.begin(atomic({ late: { block: 'late' }, fill: { block: 'fill' } }), {
         id: 'late'
       })
-      await tally.start(composite({ fill: { block: 'fill' } }), { id: 'fill' }).result
+      await tally.begin(composite({ fill: { block: 'fill' } }), { id: 'fill' }).result
       answer(7)
       expect((await run.result).response.details).toEqual({ left: 0, price: 7 })
     })
@@ -297,7 +297,7 @@ describe('evidence', () => {
       blocks: [leaf('act', acting, { sideEffects: 'non_idempotent' })]
     },
     async (tally) => {
-      await tally.start(composite({ act: { block: 'act' } }), { id: 'shop' }).result
+      await tally.begin(composite({ act: { block: 'act' } }), { id: 'shop' }).result
     }
   )
 
@@ -321,7 +321,7 @@ describe('evidence', () => {
       },
       async (tally) => {
         const document = composite({ act: { block: 'act', on_error: 'ask' } })
-        const run = tally.start(document, { id: 'shop' })
+        const run = tally.begin(document, { id: 'shop' })
         for await (const event of run) {
           if (event.type !== 'waiting') continue
           for (let turn = 0; turn < 30; turn += 1) await nextTurn()

@@ -53,7 +53,7 @@ describe('a run that is parked again after the time of a decision was over', () 
   it('D10: verifies: the decision waits no more, live and in verification', async () => {
     const parked: string[][] = []
     const { report } = await recorded({ blocks }, async (tally, clock) => {
-      const run = tally.start(plan, { id: 'both' })
+      const run = tally.begin(plan, { id: 'both' })
       const passing = passTime(run, clock)
       for await (const event of run) {
         if (event.type !== 'run.parked') continue

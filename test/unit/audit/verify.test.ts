@@ -34,7 +34,7 @@ async function ran(run: Code): Promise<{ readonly store: Store; readonly note: s
   const store = openMemoryStore()
   const clock = new ManualClock()
   const tally = await openOn({ ...store, ...kept(store) }, { blocks: [step(run)], clock })
-  const { status } = await tally.start(document, { id: 'one', inputs: { x: 1 } }).result
+  const { status } = await tally.begin(document, { id: 'one', inputs: { x: 1 } }).result
   expect(status).toBe('done')
   const note = await tally.note()
   await tally.close()
@@ -178,7 +178,7 @@ describe('verify by doing it again', () => {
     const clock = new ManualClock()
     const tally = await openOn(openMemoryStore(), { blocks: [step(counting)], clock })
     const runs = Array.from({ length: 5 }, (_, index) =>
-      tally.start(document, { id: `run-${index}`, inputs: index })
+      tally.begin(document, { id: `run-${index}`, inputs: index })
     )
     const early = await tally.verify()
     expect(early.failure).toBeUndefined()

@@ -77,7 +77,7 @@ it('K2, K10: imports into a ledger that a service holds, which doctor then says 
   await tally.close()
   await cp(place.path('ledger'), place.path('early'), { recursive: true })
   const later = await openSnapshotLedger(place.path('ledger'))
-  await later.start(documentOf('note'), { inputs: { text: 'later' } }).result
+  await later.begin(documentOf('note'), { inputs: { text: 'later' } }).result
   await later.export({ path: place.path('later.snapshot') })
   await later.close()
 

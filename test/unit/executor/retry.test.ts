@@ -34,7 +34,7 @@ describe('a retry of a step that has sent a transaction', () => {
       pollMs: 5,
       timeoutMs: 20
     }
-    const run = runtime.start(sending({ recovery } as Json), { id: 'retried', inputs })
+    const run = runtime.begin(sending({ recovery } as Json), { id: 'retried', inputs })
     let tries = 0
     for await (const event of run) {
       if (event.type === 'effect.sealed' && event.effect === chainEffects.prepare) tries += 1

@@ -10,7 +10,7 @@ describe('W15: a write that a wallet outside signs', () => {
     await using tally = await openSending([fakeExecutor({ chains: [chain] })])
     const execution = { type: 'evm_call' }
     const inputs = { chain: chain.id, execution, account: '0xthem', maxFee: '70' }
-    const run = tally.start(sending(), { id: 'one', inputs })
+    const run = tally.begin(sending(), { id: 'one', inputs })
     let wait: OpenWait | undefined
     for await (const event of run) {
       if (event.type !== 'run.parked') continue

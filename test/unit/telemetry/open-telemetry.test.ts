@@ -27,7 +27,7 @@ const names = ['block told', 'run order']
 
 async function ran(telemetry: ReturnType<typeof openTelemetry>): Promise<void> {
   const tally = await createRuntime({ location: 'memory:', blocks: [block], telemetry })
-  const { status } = await tally.start(document, { id: 'one' }).result
+  const { status } = await tally.begin(document, { id: 'one' }).result
   expect(status).toBe('done')
   await tally.close()
 }

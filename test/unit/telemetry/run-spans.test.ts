@@ -100,7 +100,7 @@ describe('spans of a run', () => {
     )
     const inputs = { of: SECRET_INPUT }
     const caller = `00-${traceId}-${callerId}-01`
-    const run = tally.start(document, { id: 'one', inputs, trace: caller })
+    const run = tally.begin(document, { id: 'one', inputs, trace: caller })
     for await (const event of run) {
       if (event.type !== 'waiting') continue
       await run.resume(event.token, { value: SECRET_INPUT, digest: event.digest })
@@ -163,7 +163,7 @@ describe('spans of a run', () => {
   it('T3: are not made again by verification and replay, which are spans of their own', async () => {
     const spans = new SpansInMemory()
     const tally = await opened(spans)
-    await tally.start(documentOf({ first: { block: 'pure' } }), { id: 'one' }).result
+    await tally.begin(documentOf({ first: { block: 'pure' } }), { id: 'one' }).result
     const live = spans.ofRuns()
     expect((await tally.verify()).ok).toBe(true)
     expect((await tally.replay()).ok).toBe(true)
@@ -193,7 +193,7 @@ describe('spans of a run', () => {
       { pays: 'asks' }
     )
     const receipts = await spans.metric('tally.receipts')
-    const run = tally.start(document, { id: 'one' })
+    const run = tally.begin(document, { id: 'one' })
     const counted: number[] = []
     for await (const event of run) {
       if (event.type !== 'waiting') continue
@@ -216,7 +216,7 @@ describe('spans of a run', () => {
     const document = documentOf({
       pays: { block: 'pay', recovery: [{ retry: { max_attempts: 2 } }] }
     })
-    await tally.start(document, { id: 'one' }).result
+    await tally.begin(document, { id: 'one' }).result
     expect(spans.spans).toEqual([])
     expect(seenTraces.map((trace) => trace?.slice(-3))).toEqual(['-00', '-00'])
   })
@@ -237,7 +237,7 @@ describe('waits across processes', () => {
     )
     const composites = [inner]
     const one = await disk.open({ blocks, composites, telemetry: first.telemetry })
-    const begun = one.start(document, { id: 'one' })
+    const begun = one.begin(document, { id: 'one' })
     for await (const event of begun) if (event.type === 'run.parked') break
     await disk.close()
     const early = first.ofRuns().map(({ name }) => name)
@@ -305,7 +305,7 @@ describe('spans of agents', () => {
     const spans = new SpansInMemory({ genAi: true })
     const tally = await opened(spans, { agents })
     const inputs = { userPrompt: SECRET_INPUT }
-    const { status } = await tally.start(flow, { id: 'one', inputs }).result
+    const { status } = await tally.begin(flow, { id: 'one', inputs }).result
     expect(status).toBe('done')
     const conversation = { 'gen_ai.conversation.id': 'one' }
     const [run] = spans.ofRuns().filter(({ name }) => name.startsWith('run '))
@@ -336,7 +336,7 @@ describe('spans of agents', () => {
   it('have their own names, and nothing of the conventions, where not', async () => {
     const spans = new SpansInMemory()
     const tally = await opened(spans, { agents })
-    await tally.start(flow, { id: 'one', inputs: {} }).result
+    await tally.begin(flow, { id: 'one', inputs: {} }).result
     expect(spans.named('block agent.turn').attributes).toMatchObject({ 'tally.step': 1 })
     expect(JSON.stringify(spans.ofRuns())).not.toContain('gen_ai')
     expect(await spans.metric('gen_ai.client.token.usage')).toBe(0)

@@ -27,7 +27,7 @@ async function lived(seed: string) {
     clock: new FakeClock(),
     random: new Chance(seed)
   })
-  const run = tally.start(document)
+  const run = tally.begin(document)
   await run.result
   const receipts: unknown[] = []
   for await (const { receipt } of tally.receipts()) receipts.push(receipt)
@@ -78,7 +78,7 @@ describe('Chance', () => {
     const counting = { ...document, nodes: { one: { block: 'count' } } }
     const next = async (seed: string) => {
       const tally = await disk.open({ blocks: [block], random: new Chance(seed) })
-      const { response } = await tally.start(counting).result
+      const { response } = await tally.begin(counting).result
       await disk.close()
       return response.data
     }

@@ -85,7 +85,7 @@ describe('FakeClock', () => {
   it('wakes one sleep after the other at its own time, on a real disk', async () => {
     const clock = new FakeClock()
     const tally = await onDisk(clock)
-    const run = tally.start(single('sleeper'), { id: 'one', inputs: [HOUR_MS, 1, HOUR_MS] })
+    const run = tally.begin(single('sleeper'), { id: 'one', inputs: [HOUR_MS, 1, HOUR_MS] })
     await clock.advance(2 * HOUR_MS)
     expect(tally.run('one')?.status).toBe('waiting')
     await clock.advance(1)
@@ -100,7 +100,7 @@ describe('FakeClock', () => {
     const ended: string[] = []
     for (const ms of [30, 10, 20]) {
       const id = `after-${ms}`
-      const { result } = tally.start(single('sleeper'), { id, inputs: [ms] })
+      const { result } = tally.begin(single('sleeper'), { id, inputs: [ms] })
       result.then(() => ended.push(`${id} at ${clock.now() - BEGIN}`))
     }
     await clock.advance(1_000)
@@ -113,7 +113,7 @@ describe('FakeClock', () => {
     await using tally = await createRuntime({ location: 'memory:', clock, blocks })
     tries = 0
     const recovery = [{ retry: { max_attempts: 4, interval_ms: 100, backoff: 'exp' } }]
-    const run = tally.start(single('failing', { recovery }), { id: 'one', inputs: [] })
+    const run = tally.begin(single('failing', { recovery }), { id: 'one', inputs: [] })
     await clock.advance(699)
     expect(tries).toBe(3)
     await clock.advance(1)
@@ -124,7 +124,7 @@ describe('FakeClock', () => {
     for (const jumpMs of [-48 * HOUR_MS, 48 * HOUR_MS]) {
       const clock = new FakeClock({ at: BEGIN })
       await using tally = await createRuntime({ location: 'memory:', clock, blocks })
-      const run = tally.start(single('sleeper'), { id: 'one', inputs: [2 * HOUR_MS] })
+      const run = tally.begin(single('sleeper'), { id: 'one', inputs: [2 * HOUR_MS] })
       await clock.advance(HOUR_MS)
       clock.setWall(clock.now() + jumpMs)
       await clock.settle()
@@ -138,7 +138,7 @@ describe('FakeClock', () => {
   it('wakes what slept when the process ended, in the next process with the same clock', async () => {
     const clock = new FakeClock()
     const first = await onDisk(clock)
-    first.start(single('sleeper'), { id: 'one', inputs: [HOUR_MS] })
+    first.begin(single('sleeper'), { id: 'one', inputs: [HOUR_MS] })
     await clock.advance(HOUR_MS - 1)
     await first.close()
     await clock.advance(1)
@@ -151,7 +151,7 @@ describe('FakeClock', () => {
     const clock = new FakeClock()
     await using tally = await createRuntime({ location: 'memory:', clock, blocks })
     const timeout = { timeout_ms: HOUR_MS }
-    const run = tally.start(single('silent', timeout), { id: 'one', inputs: [] })
+    const run = tally.begin(single('silent', timeout), { id: 'one', inputs: [] })
     await clock.advance(HOUR_MS - 1, { effects: 'pass' })
     expect(tally.run('one')?.status).toBe('running')
     await clock.advance(1, { effects: 'pass' })
@@ -224,7 +224,7 @@ describe('fake timers of a test runner', () => {
       const clock = new FakeClock({ timers })
       const tally = await onDisk(clock)
       const id = `round-${round}`
-      const run = tally.start(single('sleeper'), { id, inputs: [HOUR_MS, HOUR_MS] })
+      const run = tally.begin(single('sleeper'), { id, inputs: [HOUR_MS, HOUR_MS] })
       await clock.advance(2 * HOUR_MS - 1)
       expect(tally.run(id)?.status).toBe('waiting')
       await clock.advance(1)
@@ -241,7 +241,7 @@ describe('fake timers of a test runner', () => {
     vi.useFakeTimers({ now: BEGIN })
     const clock = new FakeClock({ timers: (ms) => vi.advanceTimersByTime(ms) })
     const tally = await onDisk(clock)
-    const run = tally.start(single('sleeper'), { id: 'one', inputs: [HOUR_MS] })
+    const run = tally.begin(single('sleeper'), { id: 'one', inputs: [HOUR_MS] })
     await clock.settle()
     await vi.advanceTimersByTimeAsync(HOUR_MS)
     await clock.settle()

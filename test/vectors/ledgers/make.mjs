@@ -52,16 +52,19 @@ async function makeOne(name, directory, life) {
   const world = worldOf(scene)
   const written = (scene.packages ?? []).map((id) => writePackage(directory, packages[id]))
   await scene.make({
-    open: () =>
-      lib.createRuntime({
-        location: join(directory, 'ledger'),
-        create: 'if-absent',
-        insecurePlaintextKey: true,
-        serve: false,
-        packages: written,
-        ...defined(codeOf(lib, world))
-      }),
-    openBare: () => lib.createRuntime({ location: join(directory, 'ledger'), serve: false }),
+    open: async () =>
+      withBegin(
+        await lib.createRuntime({
+          location: join(directory, 'ledger'),
+          create: 'if-absent',
+          insecurePlaintextKey: true,
+          serve: false,
+          packages: written,
+          ...defined(codeOf(lib, world))
+        })
+      ),
+    openBare: async () =>
+      withBegin(await lib.createRuntime({ location: join(directory, 'ledger'), serve: false })),
     openAs: (versions) => openAs(lib, directory, versions),
     die: () => process.kill(process.pid, 'SIGKILL'),
     versions: lib.programVersions,
@@ -87,6 +90,12 @@ async function openAs(lib, directory, versions) {
     versions
   })
   await tally.checkIntegrity()
+  return withBegin(tally)
+}
+
+/** 0.1.0 calls it `start`. */
+function withBegin(tally) {
+  tally.begin ??= tally.start
   return tally
 }
 

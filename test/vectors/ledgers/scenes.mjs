@@ -30,7 +30,7 @@ export function worldOf({ workflow, isObliged = false }) {
 const approver = { publicKey: 'a'.repeat(64), isApprover: true }
 
 async function ends(tally, names, { decide } = {}) {
-  for (const name of names) await driven(tally.start(documents[name], { id: name }), { decide })
+  for (const name of names) await driven(tally.begin(documents[name], { id: name }), { decide })
 }
 
 /** Starts a document whose effect never answers, and dies when it has been sent. */
@@ -42,7 +42,7 @@ async function killed({ open, die, world }, name, isIt, start) {
     return true
   }
   const tally = await open()
-  start ??= () => tally.start(documents[name], { id: name })
+  start ??= () => tally.begin(documents[name], { id: name })
   start(tally).result.catch(() => undefined)
   await until(() => isSent)
   // What led to it is on disk before it is sent; a read is sent ahead.
@@ -62,7 +62,7 @@ const requested = (member) => (call) => Object.hasOwn(Object(call.request), memb
 async function leftOpen({ open, die }, name, { dies = false, start, before } = {}) {
   const tally = await open()
   await before?.(tally)
-  const run = start?.(tally) ?? tally.start(documents[name], { id: name })
+  const run = start?.(tally) ?? tally.begin(documents[name], { id: name })
   await parked(run)
   await tally.note()
   if (dies) die()
@@ -75,21 +75,21 @@ function correctedAgent(scene) {
   const outputSchema = { type: 'object', properties, required: ['sum'] }
   const flow = agentFlow('corrected', 'call send, answer as a sum', ['send'], { outputSchema })
   return leftOpen(scene, 'corrected', {
-    start: (tally) => tally.start(flow, { id: 'corrected' })
+    start: (tally) => tally.begin(flow, { id: 'corrected' })
   })
 }
 
 async function acrossChains(scene) {
   const tally = await scene.open()
-  await driven(tally.start(ais('bridge'), { id: 'bridge', inputs: bridgeInputs }))
-  await driven(tally.start(transfers, { id: 'transfers' }))
+  await driven(tally.begin(ais('bridge'), { id: 'bridge', inputs: bridgeInputs }))
+  await driven(tally.begin(transfers, { id: 'transfers' }))
   await tally.close()
 }
 
 /** Leaves a workflow parked by a node that failed after money had moved. */
 const failedNode = (scene) =>
   leftOpen(scene, 'running-out', {
-    start: (tally) => tally.start(runningOut, { id: 'running-out' })
+    start: (tally) => tally.begin(runningOut, { id: 'running-out' })
   })
 
 const finished = {
@@ -143,7 +143,7 @@ const finished = {
       ]
       for (const flow of flows) {
         const inputs = { userPrompt: 'please' }
-        await driven(tally.start(flow, { id: flow.meta.name, inputs }))
+        await driven(tally.begin(flow, { id: flow.meta.name, inputs }))
       }
       await tally.close()
     }
@@ -177,8 +177,8 @@ const finished = {
           { id: 'two', ...step, depends_on: ['one'] }
         ]
       }
-      await driven(tally.start(graph, { id: 'graph' }))
-      await driven(tally.start({ ...graph, atomic: true }, { id: 'atomic-graph' }))
+      await driven(tally.begin(graph, { id: 'graph' }))
+      await driven(tally.begin({ ...graph, atomic: true }, { id: 'atomic-graph' }))
       await tally.close()
     }
   },
@@ -203,7 +203,7 @@ const finished = {
       await ask('system.key.rotate')
       await ask('system.key.revoke', { publicKey: replaced })
       await ask('system.approver', { ...approver, isApprover: false })
-      await driven(tally.start(documents['plan-in-order'], { id: 'after' }))
+      await driven(tally.begin(documents['plan-in-order'], { id: 'after' }))
       await tally.close()
     }
   },
@@ -213,13 +213,13 @@ const finished = {
       const tally = await scene.open()
       await ends(tally, ['failing'])
       const deny = { decide: () => ({ action: 'deny' }) }
-      await driven(tally.start(single('pay', { confirm: true }), { id: 'denied' }), deny)
+      await driven(tally.begin(single('pay', { confirm: true }), { id: 'denied' }), deny)
       const abort = { decide: () => ({ action: 'abort' }) }
       const asking = single('boom', { on_error: 'ask' })
-      await driven(tally.start(asking, { id: 'aborted' }), abort)
+      await driven(tally.begin(asking, { id: 'aborted' }), abort)
       const cancel = { decide: () => ({ action: 'cancel' }) }
-      await driven(tally.start(documents.nested, { id: 'cancelled' }), cancel)
-      await driven(tally.start(documents.undone, { id: 'undone' }), cancel)
+      await driven(tally.begin(documents.nested, { id: 'cancelled' }), cancel)
+      await driven(tally.begin(documents.undone, { id: 'undone' }), cancel)
       await tally.intent({ action: 'system.grant', payload: { package: 'none', capabilities: [] } })
       await tally.close()
     }
@@ -230,10 +230,10 @@ const finished = {
       const tally = await scene.open()
       await ends(tally, ['approved'])
       const signed = (action) => ({ decide: () => ({ action, isSigned: true }) })
-      await driven(tally.start(documents.approved, { id: 'denied' }), signed('deny'))
-      await driven(tally.start(single('pay', { confirm: true }), { id: 'signed' }), signed('approve'))
+      await driven(tally.begin(documents.approved, { id: 'denied' }), signed('deny'))
+      await driven(tally.begin(single('pay', { confirm: true }), { id: 'signed' }), signed('approve'))
       const asking = single('boom', { on_error: 'ask' })
-      await driven(tally.start(asking, { id: 'skipped' }), signed('skip'))
+      await driven(tally.begin(asking, { id: 'skipped' }), signed('skip'))
       await tally.close()
     }
   },
@@ -249,9 +249,9 @@ const finished = {
         })
       })
       for (const [name, document] of Object.entries(signedTwice)) {
-        await driven(tally.start(document, { id: name }))
-        await driven(tally.start(document, { id: `${name}-denied` }), denies(2))
-        await driven(tally.start(document, { id: `${name}-denied-later` }), denies(3))
+        await driven(tally.begin(document, { id: name }))
+        await driven(tally.begin(document, { id: `${name}-denied` }), denies(2))
+        await driven(tally.begin(document, { id: `${name}-denied-later` }), denies(3))
       }
       await tally.close()
     }
@@ -260,10 +260,10 @@ const finished = {
     title: 'a ledger of earlier versions that was upgraded when it was opened',
     async make(scene) {
       const earlier = await scene.openAs({ ...scene.versions, expressions: 'cel/0' })
-      await driven(earlier.start(documents['plan-in-order'], { id: 'before' }))
+      await driven(earlier.begin(documents['plan-in-order'], { id: 'before' }))
       await earlier.close()
       const tally = await scene.open()
-      await driven(tally.start(documents['plan-in-order'], { id: 'after' }))
+      await driven(tally.begin(documents['plan-in-order'], { id: 'after' }))
       await tally.close()
     }
   },
@@ -273,10 +273,10 @@ const finished = {
       const tally = await scene.open()
       const context = { region: 'eu', other: ['not', 'declared'] }
       const trace = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
-      await driven(tally.start(documents.located, { id: 'located', context, trace }))
+      await driven(tally.begin(documents.located, { id: 'located', context, trace }))
       await tally.intent({ id: 'intent', action: 'count.up', payload: {}, context, trace })
       await ends(tally, ['givenUp', 'listed'])
-      await parked(tally.start(documents.waits, { id: 'gone', trace }))
+      await parked(tally.begin(documents.waits, { id: 'gone', trace }))
       await tally.close()
       const bare = await scene.openBare()
       await (await bare.attach('gone')).cancel('its code has gone')
@@ -315,7 +315,7 @@ const openRuns = {
       const isBetween = ({ approvers, approvals = [] }) =>
         approvers.threshold === 3 && approvals.length === 1
       for (const [name, document] of Object.entries(signedTwice)) {
-        const run = tally.start(document, { id: name })
+        const run = tally.begin(document, { id: name })
         driven(run, { decide }).catch(() => undefined)
         await until(async () => (await run.waits()).some(isBetween))
       }
@@ -340,8 +340,8 @@ const openRuns = {
     title: 'parked inside an atomic composite whose step has listed keys, then another was added',
     async make(scene) {
       const tally = await scene.open()
-      await parked(tally.start(documents.listed, { id: 'listed' }))
-      await driven(tally.start(single('note'), { id: 'note' }))
+      await parked(tally.begin(documents.listed, { id: 'listed' }))
+      await driven(tally.begin(single('note'), { id: 'note' }))
       await tally.note()
       await tally.close()
     }
@@ -371,7 +371,7 @@ const openRuns = {
     title: 'parked on a wait that one of two approvers has signed',
     async make(scene) {
       const tally = await scene.open()
-      const run = tally.start(documents.approved, { id: 'approved' })
+      const run = tally.begin(documents.approved, { id: 'approved' })
       await parked(run)
       const [wait] = await run.waits()
       await answer(run, wait, { action: 'approve' })
@@ -395,7 +395,7 @@ const openRuns = {
     title: 'killed while an atomic composite was being undone',
     async make(scene) {
       const start = (tally) => {
-        const run = tally.start(documents.undone, { id: 'undone' })
+        const run = tally.begin(documents.undone, { id: 'undone' })
         driven(run).catch(() => undefined)
         return run
       }
@@ -405,7 +405,7 @@ const openRuns = {
   'open-asked-twice': {
     title: 'an unknown outcome that was asked about, parked with a checkpoint',
     async make(scene) {
-      const start = (tally) => tally.start(documents.unknown, { id: 'unknown' })
+      const start = (tally) => tally.begin(documents.unknown, { id: 'unknown' })
       if (scene.life === 1) return killed(scene, 'unknown', requested('of'), start)
       const tally = await scene.open()
       await parked(await tally.resume('unknown'))
@@ -417,7 +417,7 @@ const openRuns = {
     title: 'an AIS workflow that waits for the confirmation of a transfer',
     workflow: 'asks',
     make: (scene) =>
-      leftOpen(scene, 'transfers', { start: (tally) => tally.start(transfers, { id: 'transfers' }) })
+      leftOpen(scene, 'transfers', { start: (tally) => tally.begin(transfers, { id: 'transfers' }) })
   },
   'open-dropped': {
     title: 'writes that were not asked for any more: of a run that failed, and of one that waits',
@@ -425,11 +425,11 @@ const openRuns = {
       const names = ['drop-and-fail', 'drop-and-ask']
       const tally = await scene.open()
       if (scene.life === 1) {
-        for (const name of names) await parked(tally.start(single(name), { id: name }))
+        for (const name of names) await parked(tally.begin(single(name), { id: name }))
         return tally.close()
       }
       const changed = single('price', { input: { lit: { price: 1 } } })
-      await driven(tally.start(changed, { id: 'change' }))
+      await driven(tally.begin(changed, { id: 'change' }))
       const [failing, asking] = names
       await driven(await tally.resume(failing))
       await parked(await tally.resume(asking))
@@ -442,7 +442,7 @@ const openRuns = {
     title: 'a flow of agents that waits before a tool acts',
     make: (scene) =>
       leftOpen(scene, 'acting', {
-        start: (tally) => tally.start(agentFlow('acting', 'call send', ['send']), { id: 'acting' })
+        start: (tally) => tally.begin(agentFlow('acting', 'call send', ['send']), { id: 'acting' })
       })
   },
   'open-agent-corrected': {
@@ -482,12 +482,12 @@ const refused = {
     broken: 'journal.wait',
     async make(scene) {
       const tally = await scene.open()
-      await parked(tally.start(single('quote'), { id: 'quote' }))
+      await parked(tally.begin(single('quote'), { id: 'quote' }))
       const changed = single('price', { input: { lit: { price: 1 } } })
-      await driven(tally.start(changed, { id: 'change' }))
+      await driven(tally.begin(changed, { id: 'change' }))
       await driven(await tally.resume('quote'))
       // Not the last receipt: what is done again at opening is another.
-      await driven(tally.start(single('count'), { id: 'last' }))
+      await driven(tally.begin(single('count'), { id: 'last' }))
       await tally.close()
     }
   },
@@ -497,9 +497,9 @@ const refused = {
     async make(scene) {
       const tally = await scene.open()
       const quote = chained('quotes', { n: { block: 'quote' }, ask: { block: 'ask' } })
-      await parked(tally.start(quote, { id: 'quote' }))
+      await parked(tally.begin(quote, { id: 'quote' }))
       const changed = single('price', { input: { lit: { price: 1 } } })
-      await driven(tally.start(changed, { id: 'change' }))
+      await driven(tally.begin(changed, { id: 'change' }))
       const again = await tally.resume('quote')
       await driven(again, {
         decide: (wait) =>
@@ -522,10 +522,10 @@ const refused = {
     broken: 'upgrade',
     async make(scene) {
       const tally = await scene.open()
-      await driven(tally.start(single('count'), { id: 'first' }))
+      await driven(tally.begin(single('count'), { id: 'first' }))
       const to = { ...scene.versions, kernel: '9.9.9' }
       await tally.intent({ action: 'system.upgrade', payload: { to } })
-      await driven(tally.start(single('count'), { id: 'last' }))
+      await driven(tally.begin(single('count'), { id: 'last' }))
       await tally.close()
     }
   }

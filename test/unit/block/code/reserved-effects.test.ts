@@ -19,7 +19,7 @@ describe('names of effects', () => {
         entry_point: 'one',
         nodes: { one: { block: 'clashing' } }
       }
-      const { status, response } = await tally.start(document, { id: 'run' }).result
+      const { status, response } = await tally.begin(document, { id: 'run' }).result
       expect(status).toBe('failed')
       expect(response).toMatchObject({ reason: 'effect_name_reserved', details: { effect: name } })
       expect(await tally.verify()).toMatchObject({ ok: true })

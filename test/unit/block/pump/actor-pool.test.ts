@@ -78,7 +78,7 @@ describe('ActorPool', () => {
       })
       const entries: unknown[] = []
       for (const [id, input] of ids) {
-        await tally.start(document, { id, inputs: input }).result
+        await tally.begin(document, { id, inputs: input }).result
         for await (const { value } of tally.journal(id)) entries.push(withoutTime(value))
       }
       return entries

@@ -41,7 +41,7 @@ it('L3: a flush behind a read that cannot be written any more rejects for nothin
       nodes: { a: { block: 'count' }, b: { block: 'read' } },
       transitions: { a: 'b' }
     }
-    const run = tally.start(document, { id: 'r' })
+    const run = tally.begin(document, { id: 'r' })
     run.result.catch(() => undefined)
     while (!isPoisoned) await nextTurn()
     for (let turn = 0; turn < 5; turn += 1) await nextTurn()

@@ -27,7 +27,7 @@ describe('run-ahead', () => {
       }
     })
     const tally = await openOn(store, { blocks: [step] })
-    const run = tally.start(loop, { id: 'r', inputs: {} })
+    const run = tally.begin(loop, { id: 'r', inputs: {} })
     const most = await restingBacklog(() => tally.ledger.backlog().items)
     isHeld = false
     expect(most).toBeGreaterThan(RUN_AHEAD_ITEMS_MAX)

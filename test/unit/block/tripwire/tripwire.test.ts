@@ -30,7 +30,7 @@ async function failureOf(run: Code) {
     create: 'if-absent',
     blocks: [blockOf(run)]
   })
-  const { response } = await tally.start(document).result
+  const { response } = await tally.begin(document).result
   return { reason: response.reason, details: response.details, data: response.data }
 }
 
@@ -105,7 +105,7 @@ describe('the tripwire (K8)', () => {
     await using tally = await createRuntime({ location: 'memory:', create: 'if-absent', blocks })
     const results = await Promise.all(
       Array.from({ length: 200 }, async (_, index) => {
-        const run = tally.start(document, { inputs: { bad: index % 3 === 0 } })
+        const run = tally.begin(document, { inputs: { bad: index % 3 === 0 } })
         return (await run.result).response.reason
       })
     )

@@ -316,7 +316,7 @@ describe('unsigned mode', () => {
 
   it('hands the transaction to a wallet and takes its hash back', async () => {
     const before = await notes()
-    const run = runtime.start(sending(), { id: 'wallet', inputs: note(7, watched()) as never })
+    const run = runtime.begin(sending(), { id: 'wallet', inputs: note(7, watched()) as never })
     const wait = await waiting(run)
     const { transaction } = asked(wait)
     expect(asked(wait)).toMatchObject({ kind: 'sign_and_send', chain: chain.id })
@@ -328,7 +328,7 @@ describe('unsigned mode', () => {
   })
 
   it('notices a wallet that sends something else', async () => {
-    const run = runtime.start(sending(), { id: 'liar', inputs: note(8, watched()) as never })
+    const run = runtime.begin(sending(), { id: 'liar', inputs: note(8, watched()) as never })
     const wait = await waiting(run)
     const { transaction } = asked(wait)
     const hash = await walletSends({ ...transaction, to: other.address })
@@ -340,11 +340,11 @@ describe('unsigned mode', () => {
   })
 
   it('ends as denied, or as a mismatch when the answer is no hash', async () => {
-    const denied = runtime.start(sending(), { id: 'denied', inputs: note(9, watched()) as never })
+    const denied = runtime.begin(sending(), { id: 'denied', inputs: note(9, watched()) as never })
     const first = await waiting(denied)
     await denied.deny(first.token, { digest: first.digest })
     expect(details(await denied.result)).toMatchObject({ code: 'denied', sent: false })
-    const odd = runtime.start(sending(), { id: 'odd', inputs: note(10, watched()) as never })
+    const odd = runtime.begin(sending(), { id: 'odd', inputs: note(10, watched()) as never })
     const second = await waiting(odd)
     await odd.resume(second.token, { digest: second.digest, value: 'done!' })
     expect(details(await odd.result)).toMatchObject({ code: 'wallet_mismatch' })
@@ -413,7 +413,7 @@ function settled(id: string, tries: number): Promise<void> {
   return until(async () => (await journal(id)).filter(({ k }) => k === 'settled').length >= tries)
 }
 
-async function waiting(run: ReturnType<WiredRuntime['start']>) {
+async function waiting(run: ReturnType<WiredRuntime['begin']>) {
   await until(async () => runtime.run(run.id) !== undefined && (await run.waits()).length > 0)
   const [wait] = await run.waits()
   if (wait === undefined) throw new Error('it does not wait')

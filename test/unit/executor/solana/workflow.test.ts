@@ -174,7 +174,7 @@ async function approving(run: RunHandle): Promise<Json> {
 
 describe('a workflow over an EVM and a Solana chain', () => {
   it('W14: has the wallet of each chain, and moves tokens on Solana once', async () => {
-    const run = runtime.start(flow(nodesOf('250')), { id: 'both', inputs: {} })
+    const run = runtime.begin(flow(nodesOf('250')), { id: 'both', inputs: {} })
     await approving(run)
     const { status, response } = await run.result
     expect({ status, response }).toMatchObject({ status: 'done' })
@@ -188,7 +188,7 @@ describe('a workflow over an EVM and a Solana chain', () => {
   })
 
   it('W10: parks with the error of the program and its logs', async () => {
-    const run = runtime.start(flow(nodesOf('5000')), { id: 'parked', inputs: {} })
+    const run = runtime.begin(flow(nodesOf('5000')), { id: 'parked', inputs: {} })
     const decision = await approving(run)
     expect(decision).toMatchObject({
       details: {

@@ -47,7 +47,7 @@ async function resolved(
     resolvers: [resolver]
   })
   const inputs = { text, actions: actions as unknown as Json, provider: resolver.name }
-  const { response } = await tally.start(document, { inputs }).result
+  const { response } = await tally.begin(document, { inputs }).result
   if (!response.success) throw new Error(response.reason)
   const report = await tally.replay()
   expect(report.ok).toBe(true)

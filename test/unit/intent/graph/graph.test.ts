@@ -119,7 +119,7 @@ async function run(graph: JsonObject) {
   })
   const document = { schema: 'tally-graph/1', name: 'pay', ...graph }
   const before = tally.ledger.roots().execution
-  const { response } = await tally.start(document, { inputs: null }).result
+  const { response } = await tally.begin(document, { inputs: null }).result
   const report = await tally.verify({ executions: 2 })
   expect(report.failure).toBeUndefined()
   return { response, report, before }

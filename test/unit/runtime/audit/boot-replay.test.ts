@@ -154,7 +154,7 @@ describe('the last receipt at boot', () => {
   it('K10: of a run, its journal is folded up to the receipt', async () => {
     expectVerifyFailure('journal.response')
     const tally = await open([pour(), fail])
-    for await (const { type } of tally.start(party, { id: 'june' })) if (type === 'waiting') break
+    for await (const { type } of tally.begin(party, { id: 'june' })) if (type === 'waiting') break
     const { receipts } = tally.status()
     expect((await tally.receipt(receipts - 1))?.receipt.intent).toBe('tea.pour')
     const kinds: string[] = []

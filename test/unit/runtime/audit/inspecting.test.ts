@@ -52,7 +52,7 @@ afterEach(async () => {
 })
 
 async function answered(tally: Runtime, id: string): Promise<void> {
-  const run = tally.start(documentOf('quote'), { id, inputs: { for: SECRET_INPUT } })
+  const run = tally.begin(documentOf('quote'), { id, inputs: { for: SECRET_INPUT } })
   for await (const event of run) {
     const { type } = event
     if (type === 'waiting') await run.resume(event.token, { value: 7, digest: event.digest })
@@ -114,7 +114,7 @@ describe('runs that are inspected', () => {
     await answered(tally, 'one')
     expect(JSON.stringify(await messagesOf(tally, 'one'))).not.toContain(SECRET_INPUT)
     expect(JSON.stringify(await messagesOf(tally, 'one', true))).toContain(SECRET_INPUT)
-    const run = tally.start(documentOf('hidden'), { id: 'two', inputs: { for: SECRET_INPUT } })
+    const run = tally.begin(documentOf('hidden'), { id: 'two', inputs: { for: SECRET_INPUT } })
     await run.result
     expect(JSON.stringify(await messagesOf(tally, 'two', true))).not.toContain(SECRET_INPUT)
   })

@@ -69,7 +69,7 @@ const lookThenPay = documentOf({ look: { block: 'look' }, pay: { block: 'pay' } 
 
 /** Starts a run, and leaves it when it waits or has ended. */
 async function begun(tally: WiredRuntime, document: Json, id: string, inputs: Json = null) {
-  const run = tally.start(document, { id, inputs })
+  const run = tally.begin(document, { id, inputs })
   run.result.catch(() => undefined)
   for await (const { type } of run) if (type === 'run.parked' || type === 'run.finished') break
   return run

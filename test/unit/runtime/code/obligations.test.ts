@@ -158,7 +158,7 @@ describe('an obligation to ask approvers', () => {
         obligations
       })
       const confirm = given === undefined ? true : { approvers: given as unknown as JsonObject }
-      const run = tally.start(documentOf({ block: 'pay', confirm }), { id: 'run' })
+      const run = tally.begin(documentOf({ block: 'pay', confirm }), { id: 'run' })
       if (holds === 'neither') {
         const { response } = await run.result
         expect(JSON.stringify(response)).toContain('neither list is the stricter')

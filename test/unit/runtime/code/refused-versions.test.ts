@@ -64,7 +64,7 @@ async function isRefused(tally: WiredRuntime, intent: Intent): Promise<boolean> 
 
 async function isRefusedDocument(tally: WiredRuntime, document: object): Promise<boolean> {
   try {
-    await tally.start(document as never).result
+    await tally.begin(document as never).result
     return false
   } catch (error) {
     expect(error).toMatchObject({ code: 'run.version_quarantined' })

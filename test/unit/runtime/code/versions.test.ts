@@ -63,7 +63,7 @@ const documentOf = (...blocks: readonly string[]): Json => ({
 /** Starts a run and leaves it waiting in a ledger that is closed. */
 async function parked(document: Json, registrations: Registrations): Promise<void> {
   const tally = await open(registrations)
-  const run = tally.start(document, { id: 'june' })
+  const run = tally.begin(document, { id: 'june' })
   run.result.catch(() => undefined)
   for await (const event of run) if (event.type === 'run.parked') break
   await disk.close()
@@ -89,7 +89,7 @@ describe('versions side by side', () => {
     const blocks = ['1.0.0', '1.10.0', '1.9.0', '2.0.0-rc.1', 'nightly'].map(count)
     const tally = await open({ blocks })
     const names = ['count', 'count@1.0.0', 'count@2.0.0-rc.1', 'count@nightly']
-    const { response } = await tally.start(documentOf(...names), { id: 'june' }).result
+    const { response } = await tally.begin(documentOf(...names), { id: 'june' }).result
     expect(response).toMatchObject({ success: true })
     expect((await versionsIn(tally)).slice(0, -1)).toEqual([
       'count@1.10.0',
@@ -97,7 +97,7 @@ describe('versions side by side', () => {
       'count@2.0.0-rc.1',
       'count@nightly'
     ])
-    const refused = await tally.start(documentOf('count@3.0.0'), { id: 'july' }).result
+    const refused = await tally.begin(documentOf('count@3.0.0'), { id: 'july' }).result
     expect(refused.response).toMatchObject({ reason: 'invalid_graph' })
     expect(await tally.replay()).toMatchObject({ ok: true, complete: true })
   })
@@ -108,7 +108,7 @@ describe('versions side by side', () => {
       ...(documentOf('fails') as object),
       nodes: { n0: { block: 'fails', recovery: [{ fallback: ['count@1.0.0'] }] } }
     }
-    await tally.start(document, { id: 'june' }).result
+    await tally.begin(document, { id: 'june' }).result
     await tally.intent({ action: 'count.up' })
     await tally.intent({ action: 'count.up', provider: 'count@1.0.0' })
     const none = await tally.intent({ action: 'count.up', provider: 'count@3.0.0' })
@@ -151,7 +151,7 @@ describe('versions side by side', () => {
       other: { isDone: always, 'isDone@1.1.0': always, 'isDone@3.0.0': never }
     })) {
       const tally = await open({ blocks, conditions })
-      expect(await tally.start(branching, { id }).result).toMatchObject({ status: 'done' })
+      expect(await tally.begin(branching, { id }).result).toMatchObject({ status: 'done' })
       hashes.push(tally.run(id)?.started['definitionHash'])
       await disk.close()
     }
@@ -178,7 +178,7 @@ describe('a deploy while a run is parked', () => {
     await parked(document, old)
     const tally = await open(both, true)
     await answered(tally)
-    const next = tally.start(documentOf('count'), { id: 'july' })
+    const next = tally.begin(documentOf('count'), { id: 'july' })
     expect(await next.result).toMatchObject({ response: { data: { version: '2.0.0' } } })
     expect((await versionsIn(tally)).filter((id) => !id.startsWith('bill'))).toEqual([
       'pay@1.0.0',
@@ -199,7 +199,7 @@ describe('a deploy while a run is parked', () => {
   it('B10, L6: the same id with the same document attaches, whatever is deployed', async () => {
     await parked(document, old)
     const tally = await open(both)
-    const again = tally.start(document, { id: 'june' })
+    const again = tally.begin(document, { id: 'june' })
     again.result.catch(() => undefined)
     const [wait] = await again.waits()
     expect(wait?.request).toMatchObject({ request: 'who pays? 1.0.0' })
@@ -207,10 +207,10 @@ describe('a deploy while a run is parked', () => {
     expect(await again.result).toMatchObject({ status: 'done' })
     await disk.close()
     const gone = await open({ blocks: [] })
-    expect(await gone.start(document, { id: 'june' }).result).toMatchObject({ status: 'done' })
-    const other = gone.start(documentOf('count'), { id: 'june' })
+    expect(await gone.begin(document, { id: 'june' }).result).toMatchObject({ status: 'done' })
+    const other = gone.begin(documentOf('count'), { id: 'june' })
     await expect(other.result).rejects.toMatchObject({ code: 'run.id_reused' })
-    const input = gone.start(document, { id: 'june', inputs: { other: true } })
+    const input = gone.begin(document, { id: 'june', inputs: { other: true } })
     await expect(input.result).rejects.toMatchObject({ code: 'run.id_reused' })
   })
 
@@ -241,7 +241,7 @@ describe('a deploy while a run is parked', () => {
     expect(tally.status().warnings).toEqual([
       expect.stringMatching(/^run june rests: .*count@1\.0\.0, pay@1\.0\.0/)
     ])
-    expect(await tally.start(documentOf('count'), { id: 'july' }).result).toMatchObject({
+    expect(await tally.begin(documentOf('count'), { id: 'july' }).result).toMatchObject({
       status: 'done'
     })
     const run = await tally.attach('june')
@@ -289,7 +289,7 @@ describe('a deploy while a run is parked', () => {
     const clock = new ManualClock()
     const tally = await disk.open({ blocks: [slow('a'), slow('b')], clock })
     for (const name of ['a', 'b']) {
-      const run = tally.start(documentOf(name), { id: name })
+      const run = tally.begin(documentOf(name), { id: name })
       run.result.catch(() => undefined)
       for await (const event of run) if (event.type === 'block.started') break
     }
@@ -309,7 +309,7 @@ describe('the question before a deploy', () => {
   it('B10: says of each open run whether it can continue, and which versions are missing', async () => {
     await parked(document, old)
     const same = await open(old)
-    await same.start(documentOf('count'), { id: 'ended' }).result
+    await same.begin(documentOf('count'), { id: 'ended' }).result
     expect(await same.checkUpgrade()).toEqual([
       {
         id: 'june',

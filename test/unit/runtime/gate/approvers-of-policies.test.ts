@@ -190,7 +190,7 @@ async function asked(tally: WiredRuntime, { asks }: Road) {
   const payload = { url: `http://127.0.0.1:${port}/` }
   if ('action' in asks) await tally.intent({ id: 'run', ...asks, payload })
   const run =
-    'action' in asks ? await tally.attach('run') : tally.start(asks.document, { id: 'run' })
+    'action' in asks ? await tally.attach('run') : tally.begin(asks.document, { id: 'run' })
   if ('document' in asks) {
     for await (const event of run) if (['run.parked', 'run.finished'].includes(event.type)) break
   }
@@ -253,7 +253,7 @@ describe('K13: approvers that could hold for nothing', () => {
   const start = async (document: Json) => {
     const { tally } = await opened({})
     await using _ = tally
-    const { response } = await tally.start(document, { id: 'run' }).result
+    const { response } = await tally.begin(document, { id: 'run' }).result
     return JSON.stringify(response)
   }
 

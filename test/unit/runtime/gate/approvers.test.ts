@@ -40,7 +40,7 @@ async function opened(document: Json) {
     blocks,
     clock
   })
-  const run = tally.start(document, { id: 'run' })
+  const run = tally.begin(document, { id: 'run' })
   for await (const event of run) if (event.type === 'run.parked') break
   const journal = async () => {
     const entries: JsonObject[] = []

@@ -132,7 +132,7 @@ describe('a published document', () => {
     }
     const input = { lit: { action: 'system.publish', payload: { document } } }
     const nodes = { one: { block: 'intent', input } }
-    const step = await tally.start({ ...document, nodes }).result
+    const step = await tally.begin({ ...document, nodes }).result
     expect(step.response.reason).toBe('not_in_documents')
     await tally.close()
   })

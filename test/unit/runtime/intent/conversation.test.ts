@@ -51,7 +51,7 @@ describe('tally.resolveIntent and tally.planText', () => {
     const { resolution, plan, document } = await tally.planText('remember the milk')
     expect(resolution).toMatchObject({ by: 'provider', intent: note })
     expect(plan?.steps.map(({ canonical }) => canonical)).toEqual(['notes.count', 'notes.create'])
-    const { response } = await tally.start(document ?? null).result
+    const { response } = await tally.begin(document ?? null).result
     expect(response.data).toMatchObject({ results: { create: { text: 'milk', before: 2 } } })
     expect((await tally.replay()).failure).toBeUndefined()
   })

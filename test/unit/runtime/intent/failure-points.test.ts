@@ -88,7 +88,7 @@ async function expectSafe(tally: WiredRuntime, cause: string): Promise<void> {
   ]) {
     expect(await tally.intent(intent)).toMatchObject({ type: 'error', reason: 'safe_mode' })
   }
-  await expect(tally.start(two).result).rejects.toMatchObject({ code: 'ledger.safe_mode' })
+  await expect(tally.begin(two).result).rejects.toMatchObject({ code: 'ledger.safe_mode' })
   expect(await tally.intent({ action: 'system.safe' })).toMatchObject({ safe: true })
   expect(tally.status().receipts).toBe(receipts)
 }

@@ -143,7 +143,7 @@ test('K10: a runtime that only replays takes nothing new', async () => {
   await disk.close()
   const replaying = await open([directory], { mode: 'replay' })
   expect(await replaying.intent({ action: 'count.up' })).toMatchObject({ reason: 'replay_mode' })
-  expect(() => replaying.start({})).toThrow('no new work')
+  expect(() => replaying.begin({})).toThrow('no new work')
   const replayed = await replaying.intent({ action: 'system.replay', payload: {} })
   expect(replayed).toMatchObject({ ok: true, reexecuted: 3 })
   expect(

@@ -188,7 +188,7 @@ test('K5: a grant that is a step of a composite resumes what waits for it', asyn
   const tally = await open(counterPackage)
   await ask(tally, 'before', 'count.up')
   const payload = { package: 'counter', capabilities: ['storage.read', 'storage.write'] }
-  const run = tally.start({
+  const run = tally.begin({
     schema: 'tally-composite/1',
     name: 'grants',
     version: '1.0.0',

@@ -182,7 +182,7 @@ test('P1: intents are done again to the same bytes', async () => {
 
 test('K1: the leaf block intent does an intent inside a composite', async () => {
   const tally = await open()
-  const run = tally.start({
+  const run = tally.begin({
     schema: 'tally-composite/1',
     name: 'two',
     version: '1.0.0',

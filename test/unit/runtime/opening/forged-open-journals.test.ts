@@ -54,11 +54,11 @@ const asking = composite(
 )
 
 async function begin(tally: WiredRuntime): Promise<void> {
-  await tally.start(ended, { id: 'before' }).result
-  const run = tally.start(asking, { id: 'open' })
+  await tally.begin(ended, { id: 'before' }).result
+  const run = tally.begin(asking, { id: 'open' })
   run.result.catch(() => undefined)
   for await (const event of run) if (event.type === 'run.parked') break
-  await tally.start(ended, { id: 'after' }).result
+  await tally.begin(ended, { id: 'after' }).result
 }
 
 /** Changes lines of the items of one run. */

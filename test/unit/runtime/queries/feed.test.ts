@@ -33,7 +33,7 @@ const one = (block: string): Json => ({
 const open = () => openOn(openMemoryStore(), { blocks: [count, fail] })
 
 async function did(tally: WiredRuntime, block: string, id: string): Promise<void> {
-  await tally.start(one(block), { id }).result
+  await tally.begin(one(block), { id }).result
 }
 
 /** Events behind a place up to the last that is durable now. */

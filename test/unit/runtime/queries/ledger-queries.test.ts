@@ -52,7 +52,7 @@ describe('queries over a ledger', () => {
     ]) {
       await tally.intent({ action: 'keep', payload })
     }
-    await tally.start(failing, { id: 'failed' }).result
+    await tally.begin(failing, { id: 'failed' }).result
     const payload = { principal: { kind: 'agent', id: 'ada' }, subject: 'keep' }
     await tally.intent({ action: 'system.grant', payload })
   })

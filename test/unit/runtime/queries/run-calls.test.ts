@@ -75,8 +75,8 @@ function opened(store: Store = openMemoryStore(), blocks = [order, ask, quiet, p
 describe('the calls of an attempt', () => {
   it('have the requests that its code makes again on its answers, on the state of then', async () => {
     await using tally = await opened()
-    await tally.start(documentOf('order'), { id: 'one', inputs: 'lamp' }).result
-    await tally.start(documentOf('order'), { id: 'later', inputs: 'other' }).result
+    await tally.begin(documentOf('order'), { id: 'one', inputs: 'lamp' }).result
+    await tally.begin(documentOf('order'), { id: 'later', inputs: 'other' }).result
     asked.length = 0
     const { calls } = tally.queries
     const first = await calls({ id: 'one', path: 'root/first', step: 1 })
@@ -106,7 +106,7 @@ describe('the calls of an attempt', () => {
     const retrying = documentOf('order', {
       recovery: [{ retry: { max_attempts: 2, interval_ms: 0 } }]
     })
-    await tally.start(retrying, { id: 'tried', inputs: 'lamp' }).result
+    await tally.begin(retrying, { id: 'tried', inputs: 'lamp' }).result
     const { calls } = tally.queries
     const failed = await calls({ id: 'tried', path: 'root/first', step: 1, attempt: 1 })
     expect(failed.calls.find(({ effect }) => effect === 'pay')).toMatchObject({
@@ -114,7 +114,7 @@ describe('the calls of an attempt', () => {
       ok: false
     })
     expect(failed.output).toMatchObject({ success: false })
-    for await (const event of tally.start(documentOf('ask'), { id: 'waits', inputs: 1 })) {
+    for await (const event of tally.begin(documentOf('ask'), { id: 'waits', inputs: 1 })) {
       if (event.type === 'run.parked') break
     }
     const waiting = await calls({ id: 'waits', path: 'root/first', step: 1 })
@@ -145,8 +145,8 @@ describe('the calls of an attempt', () => {
   it('are those of a step on what the composite around it has written, and nothing yet', async () => {
     await using tally = await opened()
     const look = documentOf('peek') as JsonObject
-    await tally.start({ ...look, atomic: true }, { id: 'whole', inputs: 3 }).result
-    await tally.start(documentOf('peek'), { id: 'later', inputs: 50 }).result
+    await tally.begin({ ...look, atomic: true }, { id: 'whole', inputs: 3 }).result
+    await tally.begin(documentOf('peek'), { id: 'later', inputs: 50 }).result
     const { calls } = tally.queries
     const requests = []
     for (const [path, step] of [
@@ -165,9 +165,9 @@ describe('the calls of an attempt', () => {
     for (const others of [3, 60]) {
       const reads = { count: 0 }
       await using tally = await opened(counted(openMemoryStore(), reads))
-      await tally.start(documentOf('quiet'), { id: 'one', inputs: 'lamp' }).result
+      await tally.begin(documentOf('quiet'), { id: 'one', inputs: 'lamp' }).result
       for (let place = 0; place < others; place += 1) {
-        await tally.start(documentOf('quiet'), { id: `other-${place}`, inputs: place }).result
+        await tally.begin(documentOf('quiet'), { id: `other-${place}`, inputs: place }).result
       }
       reads.count = 0
       const { calls } = await tally.queries.calls({ id: 'one', path: 'root/second', step: 2 })
@@ -182,7 +182,7 @@ describe('the calls of an attempt', () => {
     const store = openMemoryStore()
     const lasting: Store = { ...bound(store), close: async () => undefined }
     const before = await opened(lasting)
-    await before.start(documentOf('order'), { id: 'one', inputs: 'lamp' }).result
+    await before.begin(documentOf('order'), { id: 'one', inputs: 'lamp' }).result
     await before.close()
     const without = await opened(lasting, [])
     const place = { id: 'one', path: 'root/first', step: 1 }

@@ -80,7 +80,7 @@ function pathsIn({ nodes }: DocumentGraph): readonly string[] {
 describe('the chart of a run', () => {
   it('draws a composite with those inside it, in the order of first match', async () => {
     await using tally = await opened()
-    await tally.start(outer, { id: 'one' }).result
+    await tally.begin(outer, { id: 'one' }).result
     const graph = await graphOf(tally, 'one')
     expect(graph).toMatchObject({ kind: 'composite', name: 'outer' })
     expect(graph.edges).toEqual([
@@ -106,7 +106,7 @@ describe('the chart of a run', () => {
 
   it('draws plans without an order, and a lone intent as one node', async () => {
     await using tally = await opened()
-    await tally.start(plan, { id: 'two' }).result
+    await tally.begin(plan, { id: 'two' }).result
     expect(await graphOf(tally, 'two')).toMatchObject({
       kind: 'plan',
       nodes: [{ path: 'root/a' }, { path: 'root/b', sideEffects: 'idempotent' }],
@@ -143,8 +143,8 @@ describe('the chart of a run at an entry', () => {
         nodes.slice(1).map(([id], n) => [`n${n}`, id] as const)
       ) as Json
     }
-    await tally.start(long, { id: 'long' }).result
-    await tally.start(outer, { id: 'other' }).result
+    await tally.begin(long, { id: 'long' }).result
+    await tally.begin(outer, { id: 'other' }).result
     const entries = tally.run('long')?.entries ?? 0
     expect(entries).toBeGreaterThan(200)
     const at = (entry: number) => tally.queries.chartAt({ id: 'long', entry })
@@ -165,7 +165,7 @@ describe('the chart of a run at an entry', () => {
   it('follows a run that goes on', async () => {
     await using tally = await opened()
     const confirming: Json = { ...(outer as object), entry_point: 'pay' }
-    const run = tally.start(confirming, { id: 'live' })
+    const run = tally.begin(confirming, { id: 'live' })
     for await (const event of run) if (event.type === 'run.parked') break
     const before = await tally.queries.chartAt({ id: 'live' })
     expect(before.actors).toMatchObject([

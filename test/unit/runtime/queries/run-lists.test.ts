@@ -70,7 +70,7 @@ async function opened(store = openMemoryStore()): Promise<WiredRuntime> {
 }
 
 async function parked(tally: WiredRuntime, id: string, name = 'ask-it'): Promise<void> {
-  for await (const event of tally.start(asking(name), { id, inputs: { of: id } })) {
+  for await (const event of tally.begin(asking(name), { id, inputs: { of: id } })) {
     if (event.type === 'run.parked') return
   }
 }
@@ -93,7 +93,7 @@ describe('the list of runs', () => {
   it('says of each run how it stands, who began it, its receipts and why it failed', async () => {
     await using tally = await opened()
     await parked(tally, 'waits')
-    await tally.start(failing, { id: 'failed' }).result
+    await tally.begin(failing, { id: 'failed' }).result
     await tally.intent({ id: 'lone', action: 'give' })
     const { items, next } = await tally.queries.find()
     expect(next).toBeNull()
@@ -116,7 +116,7 @@ describe('the list of runs', () => {
   it('keeps to status, name, part of a text, and time', async () => {
     await using tally = await opened()
     for (const id of ['one', 'two', 'three']) await parked(tally, id, `ask-${id}`)
-    await tally.start(failing, { id: 'four' }).result
+    await tally.begin(failing, { id: 'four' }).result
     const ids = async (filter: Parameters<Queries['find']>[0]) =>
       (await tally.queries.find(filter)).items.map(({ id }) => id as string).sort()
     expect(await ids({ status: 'failed' })).toEqual(['four'])
@@ -174,7 +174,7 @@ describe('the list of waits', () => {
       clock: clock()
     })
     for (const reason of ['confirmation', 'permission'] as const) {
-      const run = tally.start(askingFor(reason), { id: reason })
+      const run = tally.begin(askingFor(reason), { id: reason })
       for await (const event of run) if (event.type === 'run.parked') break
     }
     const reasons = async (agent: object) =>

@@ -67,7 +67,7 @@ function open(options: Partial<RuntimeOptions> = {}): Promise<WiredRuntime> {
 }
 
 async function parked(tally: WiredRuntime, id: string, document: Json): Promise<void> {
-  for await (const { type } of tally.start(document, { id })) if (type === 'run.parked') return
+  for await (const { type } of tally.begin(document, { id })) if (type === 'run.parked') return
 }
 
 async function evidenceOf(tally: WiredRuntime, id: string) {
@@ -186,7 +186,7 @@ describe('cancelling a run whose code has gone', () => {
     })
     const clock = new ManualClock()
     const tally = await open({ blocks: [ask, hang], clock })
-    tally.start(composite, { id: 'r1' }).result.catch(() => undefined)
+    tally.begin(composite, { id: 'r1' }).result.catch(() => undefined)
     await expect.poll(() => hasRequest(tally)).toBe(true)
     await disk.closeHanging(clock)
     const without = await open({ blocks: [] })

@@ -30,7 +30,7 @@ it('K7: the clock of a run never goes back, and an attempt sees one frozen time'
     }
   })
   await using tally = await createRuntime({ location: 'memory:', blocks: [look], clock })
-  const { response } = await tally.start(chainOf('look', 'look', 'look'), { id: 'r' }).result
+  const { response } = await tally.begin(chainOf('look', 'look', 'look'), { id: 'r' }).result
   expect(response.data).toEqual({ before: 5_000, after: 5_000 })
   const times: number[] = []
   for await (const { value } of tally.journal('r')) times.push((value as { at: number }).at)
@@ -48,7 +48,7 @@ it('K13: the entry point names the principal, and a name that is given is only c
   const clock = new ManualClock()
   await using tally = await createRuntime({ location: 'memory:', blocks: [ask], clock })
   const inputs = { principal: { kind: 'agent', id: 'x' } }
-  const run = tally.start(chainOf('ask'), { id: 'r', inputs })
+  const run = tally.begin(chainOf('ask'), { id: 'r', inputs })
   for await (const event of run) {
     if (event.type !== 'waiting') continue
     const value = { by: 'somebody else' }

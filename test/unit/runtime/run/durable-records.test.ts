@@ -31,7 +31,7 @@ it('D2: a run is reported only once it is on disk', async () => {
     entry_point: 'step',
     nodes: { step: { block: 'step' } }
   }
-  const run = tally.start(document, { id: 'told' })
+  const run = tally.begin(document, { id: 'told' })
   while (tally.ledger.run(run.id)?.status !== 'done') await new Promise(setImmediate)
   expect(tally.run('told')).toBeUndefined()
   const listed: string[] = []

@@ -54,7 +54,7 @@ const open = (store: Store) => openOn(store, { blocks: [price, pay], clock: new 
 async function parked(): Promise<Store> {
   const store = lasting(openMemoryStore())
   const tally = await open(store)
-  const run = tally.start(document, { id: 'forged' })
+  const run = tally.begin(document, { id: 'forged' })
   for await (const event of run) if (event.type === 'run.parked') break
   await tally.close()
   return store

@@ -57,7 +57,7 @@ async function leaveOneUnsent(): Promise<void> {
           locate: () => never
         }
   const tally = await open({ clock, change })
-  const run = tally.start(sending(), { id: 'first', inputs: write(1) })
+  const run = tally.begin(sending(), { id: 'first', inputs: write(1) })
   run.result.catch(() => undefined)
   await until(() => isSending)
   let isClosed = false
@@ -86,7 +86,7 @@ describe('what earlier processes have left behind', () => {
     async (how) => {
       await leaveOneUnsent()
       const tally = await open({ clock: systemClock, resume: how === 'resume: true' })
-      const second = tally.start(sending(), { id: 'second', inputs: write(2) })
+      const second = tally.begin(sending(), { id: 'second', inputs: write(2) })
       if (how === 'resume(id)') await tally.resume('first')
       await second.result
       if (how === 'none') await tally.resume('first')
@@ -118,7 +118,7 @@ describe('what earlier processes have left behind', () => {
       clock: systemClock,
       change: (provider) => (asked.includes(provider.name) ? telling(provider) : provider)
     })
-    const start = (id: string) => tally.start(sending(), { id, inputs: write(3) }).result
+    const start = (id: string) => tally.begin(sending(), { id, inputs: write(3) }).result
     await expect(start('refused')).rejects.toThrow('not yet')
     await start('second')
     await start('third')

@@ -68,7 +68,7 @@ async function parkImpure(id = 'r1'): Promise<void> {
 }
 
 async function parked(tally: WiredRuntime, id: string, first: string): Promise<void> {
-  for await (const { type } of tally.start(two(first), { id })) if (type === 'run.parked') return
+  for await (const { type } of tally.begin(two(first), { id })) if (type === 'run.parked') return
 }
 
 async function waitOf(tally: WiredRuntime, id: string) {
@@ -116,7 +116,7 @@ describe('a run that comes out otherwise', () => {
     const tally = await open({ resume: true })
     const { token, digest } = await waitOf(tally, 'r1')
     await expect(tally.resume('r1')).rejects.toMatchObject(quarantined)
-    await expect(tally.start(two('stamp'), { id: 'r1' }).result).rejects.toMatchObject(quarantined)
+    await expect(tally.begin(two('stamp'), { id: 'r1' }).result).rejects.toMatchObject(quarantined)
     const handle = await tally.attach('r1')
     const answer = handle.resume(token, { digest, value: 'yes' })
     await expect(answer).rejects.toMatchObject(quarantined)
@@ -260,7 +260,7 @@ describe('a run that comes out otherwise', () => {
     await parkImpure()
     const tally = await open({ onQuarantine: 'refuse_version' })
     const refused = { code: 'run.version_quarantined', context: { block: 'stamp@1.0.0' } }
-    await expect(tally.start(two('stamp')).result).rejects.toMatchObject(refused)
+    await expect(tally.begin(two('stamp')).result).rejects.toMatchObject(refused)
     await parked(tally, 'r2', 'pure')
     await tally.release('r1')
     await parked(tally, 'r3', 'stamp')
@@ -281,7 +281,7 @@ describe('a run that comes out otherwise', () => {
     const input = { lit: { action: 'clock.stamp', payload: {} } }
     const nodes = { first: { block: 'intent', input }, ask: { block: 'ask' } }
     const step = { ...two('pure'), nodes }
-    await expect(tally.start(step).result).rejects.toMatchObject({
+    await expect(tally.begin(step).result).rejects.toMatchObject({
       code: 'run.version_quarantined'
     })
     expect(tally.status().receipts).toBe(receipts)

@@ -44,15 +44,15 @@ describe('what a journal item says of its run', () => {
   it('L5: is what its entries say', async () => {
     const runtime = await openOn(openMemoryStore(), { blocks })
     const append = vi.spyOn(runtime.ledger, 'append')
-    await runtime.start(composite(['echo']), { id: 'run-0' }).result
-    await runtime.start(composite(['echo', 'fail']), { id: 'run-1' }).result
-    await runtime.start(composite(['echo', 'fail'], { atomic: true }), { id: 'run-2' }).result
+    await runtime.begin(composite(['echo']), { id: 'run-0' }).result
+    await runtime.begin(composite(['echo', 'fail']), { id: 'run-1' }).result
+    await runtime.begin(composite(['echo', 'fail'], { atomic: true }), { id: 'run-2' }).result
     await runtime.intent({ action: 'echo.do', payload: { run: 'run.finished' } })
     for (const [id, names] of [
       ['run-3', ['echo', 'ask']],
       ['run-4', ['ask']]
     ] as const) {
-      const run = runtime.start(composite(names), { id })
+      const run = runtime.begin(composite(names), { id })
       await until(() => runtime.ledger.run(id as RunId)?.status === 'waiting')
       if (id === 'run-4') await run.cancel('enough')
       for await (const event of run) {

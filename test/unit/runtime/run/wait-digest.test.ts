@@ -64,7 +64,7 @@ describe.each(Object.entries(asking))('the wait of %s', (_, document) => {
     const open = () => openOn(store, { blocks, clock: new ManualClock() })
     const shown: OpenWait[] = []
     let tally = await open()
-    for await (const event of tally.start(document, { id: 'asks' })) {
+    for await (const event of tally.begin(document, { id: 'asks' })) {
       if (event.type === 'waiting') shown.push(event)
       if (event.type !== 'run.parked') continue
       shown.push(...event.waits)

@@ -98,7 +98,7 @@ describe('K16: what a page asks of a ledger', () => {
     const { queries } = tally
     const id = `run-${secret}`
     const feed = queries.feed({ since: '0.0' })[Symbol.asyncIterator]()
-    for await (const event of tally.start(document, { id, inputs: { note: secret } })) {
+    for await (const event of tally.begin(document, { id, inputs: { note: secret } })) {
       if (event.type === 'run.parked') break
     }
     const place = { id, path: 'root/second', step: 2 }

@@ -164,7 +164,7 @@ describe('system.identity.create', () => {
       nodes: { make: { block: 'intent', input } },
       transitions: {}
     }
-    const { response } = await tally.start(document).result
+    const { response } = await tally.begin(document).result
     expect(response).toMatchObject({ success: false, reason: 'not_in_documents' })
     expect((await markerOf()).identities).toEqual([tally.identity])
     expect(await tally.verify()).toMatchObject({ ok: true })

@@ -43,7 +43,7 @@ describe('a runtime with the signer of its program', () => {
   it('makes a ledger of its key, which another process opens and continues with it', async () => {
     const tally = await open()
     expect(tally.status()).toMatchObject({ identity: signer.publicKey, mode: 'ready' })
-    const run = tally.start(documentOf('ask'), { id: 'one' })
+    const run = tally.begin(documentOf('ask'), { id: 'one' })
     for await (const { type } of run) if (type === 'run.parked') break
     await disk.close()
     const again = await open()
@@ -82,10 +82,10 @@ describe('a runtime with the signer of its program', () => {
 
   it('L3: is poisoned by a signer that is cut off, and opens again with all that was there', async () => {
     const tally = await open()
-    await tally.start(documentOf('tea')).result
+    await tally.begin(documentOf('tea')).result
     const { receipts } = tally.status()
     const reconnect = await service.cutOff?.(signer)
-    const failed = await codeOf(tally.start(documentOf('tea')).result)
+    const failed = await codeOf(tally.begin(documentOf('tea')).result)
     expect(failed).toBe('ledger.poisoned')
     await disk.close().catch(() => undefined)
     await reconnect?.()

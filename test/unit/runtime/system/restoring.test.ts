@@ -16,7 +16,7 @@ beforeAll(async () => {
   place = await temporaryDirectory('restoring')
   const tally = await openSnapshotLedger(place.path('ledger'), { create: 'if-absent' })
   await note(tally, 'first')
-  const waiting = tally.start(documentOf('ask'), { id: 'open-run' })
+  const waiting = tally.begin(documentOf('ask'), { id: 'open-run' })
   for await (const event of waiting) if (event.type === 'run.parked') break
   await tally.export({ path: place.path('early.snapshot') })
   await tally.close()
@@ -57,7 +57,7 @@ const importing = (name = 'later.snapshot') => ({
 })
 
 function note(tally: WiredRuntime, text: string) {
-  return tally.start(documentOf('note'), { inputs: { text } }).result
+  return tally.begin(documentOf('note'), { inputs: { text } }).result
 }
 
 const naming = {
@@ -74,7 +74,7 @@ function justBefore(tally: WiredRuntime, work: () => Promise<void> | void): void
     await begin()
     // Nothing new begins, and no commit is acknowledged.
     expect(await tally.intent(naming)).toMatchObject({ type: 'error', reason: 'restoring' })
-    expect(() => tally.start(documentOf('note'))).toThrow('being restored')
+    expect(() => tally.begin(documentOf('note'))).toThrow('being restored')
     expect(await tally.intent(importing())).toMatchObject({ reason: 'restoring' })
     expect(await tally.intent({ action: 'system.safe' })).toMatchObject({ mode: 'restoring' })
     expect(await codeOf(tally.attach('open-run').then((run) => run.cancel()))).toBe(

@@ -24,7 +24,7 @@ let receipts: Awaited<ReturnType<typeof receiptsOf>>
 beforeAll(async () => {
   place = await temporaryDirectory('snapshots')
   const tally = await openSnapshotLedger(place.path('ledger'), { create: 'if-absent' })
-  await tally.start(documentOf('note'), { inputs: { text: 'first' } }).result
+  await tally.begin(documentOf('note'), { inputs: { text: 'first' } }).result
   await tally.export({ path: place.path('early.snapshot') })
   await fillLedger(tally)
   const report = await tally.export({ path: place.path('whole.snapshot') })
@@ -385,7 +385,7 @@ describe('an export', () => {
   it('P3: sees one moment while units of work continue', async () => {
     const tally = await createRuntime({ location: 'memory:', blocks: snapshotBlocks })
     const work = Array.from({ length: 12 }, (_, n) =>
-      tally.start(documentOf('note'), { inputs: { text: `text ${n}` } })
+      tally.begin(documentOf('note'), { inputs: { text: `text ${n}` } })
     )
     const reports = []
     for (let n = 0; n < 2; n += 1) {

@@ -18,7 +18,7 @@ const document = {
 async function compiledBy(compilations: Compilations, block: ReturnType<typeof says>) {
   const runtime = await openOn(openMemoryStore(), { blocks: [block], compilations })
   const prepared = await runtime.registry.documents.prepare(document)
-  const { response } = await runtime.start(document, { id: 'r', inputs: {} }).result
+  const { response } = await runtime.begin(document, { id: 'r', inputs: {} }).result
   await runtime.close()
   if (!prepared.ok) throw new Error('it does not compile')
   return { compiled: prepared.compiled, root: prepared.root, said: response.data }

@@ -174,7 +174,7 @@ async function made(kind: Kind, then: State, keeps: Private | undefined): Promis
   const request = kind.run(then)
   if (kind.isIntent === true)
     ignore(tally.intent({ ...(request as unknown as IntentRequest), id: RUN }))
-  else ignore(tally.start(request, { id: RUN, inputs: { secret: SECRET } }).result)
+  else ignore(tally.begin(request, { id: RUN, inputs: { secret: SECRET } }).result)
   await until(() => (then === 'running' ? isSent : statusIn(tally) === reachedBy[then]))
   if (then === 'cancelled') {
     const run = await tally.resume(RUN)

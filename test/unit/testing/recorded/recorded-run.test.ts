@@ -84,7 +84,7 @@ function shop(...nodes: readonly string[]): Json {
 }
 
 async function answered(tally: WiredRuntime, id: string, document: Json): Promise<void> {
-  const run = tally.start(document, { id, inputs: { order: 4 } })
+  const run = tally.begin(document, { id, inputs: { order: 4 } })
   for await (const event of run) {
     if (event.type !== 'waiting') continue
     await run.resume(event.token, { digest: event.digest, value: 'five', by: 'Ada' })
@@ -93,15 +93,15 @@ async function answered(tally: WiredRuntime, id: string, document: Json): Promis
 }
 
 async function parked(tally: WiredRuntime, id: string, document: Json): Promise<void> {
-  for await (const event of tally.start(document, { id })) if (event.type === 'run.parked') return
+  for await (const event of tally.begin(document, { id })) if (event.type === 'run.parked') return
 }
 
 /** A ledger with a run that was retried, asked and failed, and what others did meanwhile. */
 async function made(code: Registrations = codeWith({ performed: [] })): Promise<void> {
   const tally = await disk.open(code)
-  await tally.start(shop('limit'), { id: 'before' }).result
+  await tally.begin(shop('limit'), { id: 'before' }).result
   await answered(tally, 'one', shop('pay', 'ask', 'limit', 'fail'))
-  await tally.start(shop('limit'), { id: 'after' }).result
+  await tally.begin(shop('limit'), { id: 'after' }).result
   await parked(tally, 'open', shop('limit', 'ask'))
   await disk.close()
 }

@@ -64,7 +64,7 @@ async function pay(
       token: { chain_id: chain.id, address: token, decimals: 6 }
     }
   } as unknown as Json
-  const { status, response } = await tally.start(text('pay.yaml'), { id: 'pay', inputs }).result
+  const { status, response } = await tally.begin(text('pay.yaml'), { id: 'pay', inputs }).result
   const { ok } = await tally.verify()
   return { status, response, ok, troubles: troublesOf({ waits: [], response }) }
 }
@@ -189,7 +189,7 @@ describe('a workflow on anvil', () => {
     const before = await count()
     await chain.rpc('evm_setAutomine', [false])
     const document = flow([transfer('pay', { args })], { default_chain: chain.id })
-    const run = tally.start(document, { id: 'pay', inputs: {} })
+    const run = tally.begin(document, { id: 'pay', inputs: {} })
     for await (const { type } of run) {
       if (type === 'run.finished') break
       const [wait] = type === 'run.parked' ? await run.waits() : []

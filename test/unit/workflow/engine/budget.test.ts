@@ -50,7 +50,7 @@ describe('W15: what a run spends', () => {
           providers: chain.providers,
           workflow: { ...hostOf(most as Json), onError: 'stop' }
         })
-        const run = tally.start(flow(nodes), { id: 'one', inputs: {} })
+        const run = tally.begin(flow(nodes), { id: 'one', inputs: {} })
         const { status, response } = await run.result
         expect([most, chain.functions.length, status]).toEqual([
           most,
@@ -73,7 +73,7 @@ describe('W15: what a run spends', () => {
     )
     const document = flow(held, { inputs: { go: { type: 'bool', required: true } } })
     const first = await ledger.open(options)
-    const begun = first.start(document, { id: 'one', inputs: {} })
+    const begun = first.begin(document, { id: 'one', inputs: {} })
     for await (const event of begun) if (event.type === 'run.parked') break
     expect(chain.functions).toHaveLength(1)
     await first.close()

@@ -26,7 +26,7 @@ function whole(): Partial<RuntimeOptions> {
 }
 
 async function parked(tally: WiredRuntime, id: string, started: Json): Promise<void> {
-  const run = tally.start(started, { id, inputs: {} })
+  const run = tally.begin(started, { id, inputs: {} })
   for await (const { type } of run) if (type === 'run.parked') return
   throw new Error('the run has ended')
 }

@@ -131,7 +131,7 @@ async function open(place: Place, cases: readonly Case[]) {
   )
   const nodes = cases.map(({ id }) => place.node(id, { ref: `inputs.of_${id}` }))
   const document = flow(nodes, { inputs, ...place.more?.(ids) })
-  const run = tally.start(document, { id: 'one', inputs: {} })
+  const run = tally.begin(document, { id: 'one', inputs: {} })
   return { tally, run, chain, mended }
 }
 
@@ -239,7 +239,7 @@ describe('W13: what the engine finds', () => {
           policy: { ...host.policy, ...scene.policy }
         }
       })
-      const run = tally.start(scene.document, { id: 'one', inputs: {} })
+      const run = tally.begin(scene.document, { id: 'one', inputs: {} })
       const definition = () => tally.ledger.run(run.id)?.started['definition'] as Json
       const path = `root/${scene.node ?? 'pay'}`
       const value: Json = { patches: [{ path: 'inputs.amount', value: scene.value ?? '7' }] }
@@ -274,7 +274,7 @@ describe('W13: a patch after a payment has taken effect', () => {
     const assert = { cel: 'inputs.amount > 5 && inputs.least > 5' }
     const inputs = { ...amount, least: { type: 'uint256', default: '5' } }
     const document = flow([pays({ ref: 'inputs.amount' }, { assert })], { inputs })
-    const run = tally.start(document, { id: 'one', inputs: {} })
+    const run = tally.begin(document, { id: 'one', inputs: {} })
     const [wait] = (await parked(run)) ?? []
     if (wait === undefined) throw new Error('it does not wait')
     const definition = tally.ledger.run(run.id)?.started['definition'] as Json

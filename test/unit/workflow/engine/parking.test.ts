@@ -24,7 +24,7 @@ async function start(document: JsonObject, chain: TestChain, host: WorkflowHost 
     providers: chain.providers,
     workflow: { ...free, ...host }
   })
-  return { tally, run: tally.start(document, { id: 'one', inputs: {} }) }
+  return { tally, run: tally.begin(document, { id: 'one', inputs: {} }) }
 }
 
 /** The only open wait once nothing else can move; undefined: the run has ended. */
@@ -170,7 +170,7 @@ describe('W13: a node that fails', () => {
       workflow: free
     })
     const document = flow([transfer('pay')], { preflight: { simulate: { pay: true } } })
-    const run = tally.start(document, { id: 'one', inputs: {} })
+    const run = tally.begin(document, { id: 'one', inputs: {} })
     const wait = await parked(run)
     expect(troublesOf({ waits: wait === undefined ? [] : [wait], response: null })).toMatchObject([
       { nodeId: 'pay', diagnostic: { code: 'reverted', phase: 'simulate' } }
@@ -201,7 +201,7 @@ describe('W13: a node that fails', () => {
     const inputs = { amount: { type: 'uint256', default: '5' } }
     const args = { token: asset, to: owner, amount: { ref: 'inputs.amount' } }
     const document = flow([transfer('pay', { args, timeout_ms: 100 })], { inputs })
-    const run = tally.start(document, { id: 'one', inputs: {} })
+    const run = tally.begin(document, { id: 'one', inputs: {} })
     const wait = await parked(run)
     const [hash = ''] = chain.sent.keys()
     const waits = wait === undefined ? [] : [wait]

@@ -35,7 +35,7 @@ async function stuck(
       policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6, ...host }
     }
   })
-  const run = tally.start(flow([transfer('pay')]), { id: 'one', inputs: {} })
+  const run = tally.begin(flow([transfer('pay')]), { id: 'one', inputs: {} })
   return { chain, tally, run }
 }
 

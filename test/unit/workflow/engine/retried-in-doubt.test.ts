@@ -70,7 +70,7 @@ describe('a write whose arguments tell the time', () => {
     const chain = new FakeChain({ id })
     chain.holds = () => true
     const clock = hastyClock()
-    let run = (await open(chain, clock)).start(document, { id: 'one', inputs: {} })
+    let run = (await open(chain, clock)).begin(document, { id: 'one', inputs: {} })
     for (let retry = 0; retry < 3; retry += 1) {
       const wait = await parked(run)
       expect(chain.pool).toHaveLength(1)
@@ -99,7 +99,7 @@ describe('a write whose arguments tell the time', () => {
           : { ok: true, outputs: {} }
     })
     const tally = await open(chain, hastyClock())
-    const run = tally.start(document, { id: 'one', inputs: {} })
+    const run = tally.begin(document, { id: 'one', inputs: {} })
     const again = await parked(run)
     await decide(run, again, 'retry')
     const wait = await parked(run)
@@ -135,7 +135,7 @@ describe('a write that fails before it is prepared, in a later attempt', () => {
       }
     })
     const simulated = flow([transfer('pay')], { preflight: { simulate: { pay: true } } })
-    const run = tally.start(simulated, { id: 'one', inputs: {} })
+    const run = tally.begin(simulated, { id: 'one', inputs: {} })
     for (let retry = 0; retry < 3; retry += 1) {
       const wait = await parked(run)
       expect(chain.pool).toHaveLength(1)
@@ -164,7 +164,7 @@ describe('a write that a wallet outside sends', () => {
         policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
       }
     })
-    const run = tally.start(document, { id: 'one', inputs: { inputs: {}, ctx: { account } } })
+    const run = tally.begin(document, { id: 'one', inputs: { inputs: {}, ctx: { account } } })
     const asked: string[] = []
     for (let wait = await parked(run); wait !== undefined; wait = await parked(run)) {
       const { token, digest, reason, request } = wait

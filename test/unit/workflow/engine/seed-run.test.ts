@@ -45,7 +45,7 @@ async function runSeed(chain: TestChain, workflow: WorkflowHost = host) {
     providers: chain.providers,
     workflow
   })
-  const run = tally.start(aisText('bridge').replace('interval_ms: 2000', 'interval_ms: 5'), {
+  const run = tally.begin(aisText('bridge').replace('interval_ms: 2000', 'interval_ms: 5'), {
     id: 'seed',
     inputs: given
   })
@@ -98,7 +98,7 @@ describe('the workflow of the seed', () => {
       ]),
       workflow: host
     })
-    const { status, response } = await tally.start(aisText('bridge'), { inputs: given }).result
+    const { status, response } = await tally.begin(aisText('bridge'), { inputs: given }).result
     expect(response).toMatchObject({ success: true })
     expect(status).toBe('done')
     const sent = (chain: FakeChain) => chain.effective().map(({ execution }) => nameOf(execution))

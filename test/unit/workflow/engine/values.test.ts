@@ -91,7 +91,7 @@ async function ran(document: JsonObject, read: AnswerTo = () => ({}), given: Jso
     providers: world.providers,
     workflow: { protocols: [protocol], writes: 'broadcast', policy }
   })
-  const run = tally.start(document, { id: 'run', inputs: given })
+  const run = tally.begin(document, { id: 'run', inputs: given })
   await clock.advance(60_000)
   const { response } = await run.result
   expect(response).toMatchObject({ success: true })

@@ -39,7 +39,7 @@ async function start(
     providers: chain.providers,
     workflow: { onError: 'stop', ...host }
   })
-  return { tally, chain, run: tally.start(document, { id: 'one', inputs }) }
+  return { tally, chain, run: tally.begin(document, { id: 'one', inputs }) }
 }
 
 /** The open waits once so many are open and nothing else can move. */
@@ -253,7 +253,7 @@ describe('W3: what is missing', () => {
     const both = { ...inputs, rest: { type: 'uint256', required: true } }
     const more = { inputs: both, outputs: { amount: { ref: 'inputs.amount' }, of: { lit: 1 } } }
     const first = await open()
-    const run = first.start(flow(nodes, more), { id: 'one', inputs: {} })
+    const run = first.begin(flow(nodes, more), { id: 'one', inputs: {} })
     const asked = await parked(run, 3)
     const waitOf = (path: string) => {
       const wait = asked.find((one) => one.path === path)
@@ -313,7 +313,7 @@ describe('W3: what is missing', () => {
       composites: [part],
       workflow: free
     })
-    const run = tally.start(twice as unknown as Json, { id: 'one', inputs: {} })
+    const run = tally.begin(twice as unknown as Json, { id: 'one', inputs: {} })
     const answer = async (waits: readonly OpenWait[], path: string, amount: string) => {
       const { token = '', digest = '' } = waits.find((one) => one.path === path) ?? {}
       await run.resume(token, { digest, value: { 'inputs.amount': amount } })
@@ -341,7 +341,7 @@ describe('W3: what is missing', () => {
       nodes: { pay: { use: 'demo', input: { lit: {} } } },
       transitions: { pay: 'pay' }
     }
-    const visits = tally.start(again, { id: 'visits', inputs: {} })
+    const visits = tally.begin(again, { id: 'visits', inputs: {} })
     const [wait] = await parked(visits, 2)
     const { token = '', digest = '' } = wait ?? {}
     await visits.resume(token, { digest, value: { 'inputs.amount': '8' } })
@@ -522,7 +522,7 @@ describe('W9: failures', () => {
       { ...transfer('asks'), action: 'approve', args: { token: asset, spender: owner, amount } },
       transfer('c', { deps: ['b'] })
     ]
-    const { status, response } = await tally.start(flow(nodes), { inputs: {} }).result
+    const { status, response } = await tally.begin(flow(nodes), { inputs: {} }).result
     expect(status).toBe('failed')
     expect(response.details).toMatchObject({ failed_node: 'a', nodes: { b: { status: 'done' } } })
     expect(JSON.stringify(response.details)).not.toContain('"asks":{"status":"done"')
@@ -610,7 +610,7 @@ describe('choices', () => {
       ],
       workflow: free
     })
-    const run = tally.start(flow([transfer('a', { args })]), { id: 'one' })
+    const run = tally.begin(flow([transfer('a', { args })]), { id: 'one' })
     expect(await run.result).toMatchObject({ status: 'done' })
     expect([...chain.sent.values()]).toMatchObject([{ execution: { args: { value: '5' } } }])
     expect(await tally.verify()).toMatchObject({ ok: true })
@@ -637,9 +637,9 @@ describe('starting', () => {
       location: MEMORY_LOCATION,
       providers: chain.providers
     })
-    const run = tally.start(flow([balance('a')]), { protocols: [aisText('erc20')] })
+    const run = tally.begin(flow([balance('a')]), { protocols: [aisText('erc20')] })
     expect(await run.result).toMatchObject({ status: 'done' })
-    const unknown = await tally.start(flow([balance('a')]), {}).result
+    const unknown = await tally.begin(flow([balance('a')]), {}).result
     expect(unknown).toMatchObject({ status: 'failed', response: { reason: 'invalid_graph' } })
   })
 })
@@ -666,7 +666,7 @@ describe('a workflow inside of another document', () => {
       composites: [flow(nodes, { inputs, outputs: { sent: { ref: 'inputs.amount' } } })],
       workflow: { protocols }
     })
-    const run = tally.start(outer, { id: 'one', inputs: { much: '5' } })
+    const run = tally.begin(outer, { id: 'one', inputs: { much: '5' } })
     const [late] = await parked(run, 1)
     expect(late).toMatchObject({ path: 'root/pay/a', reason: 'decision' })
     const token = late?.token ?? ''
@@ -695,7 +695,7 @@ describe('a workflow inside of another document', () => {
     const chain = balances('7')
     const options = { location: MEMORY_LOCATION, providers: chain.providers, workflow: free }
     await using tally = await createRuntime({ ...options, composites: [part] })
-    const run = tally.start(outer, { id: 'one', inputs: { much: '5.5' } })
+    const run = tally.begin(outer, { id: 'one', inputs: { much: '5.5' } })
     const begun: string[] = []
     for await (const event of run) if (event.type === 'block.settled') begun.push(event.path)
     expect(begun).toEqual(['root/pay/run__inputs'])
@@ -711,7 +711,7 @@ describe('a workflow inside of another document', () => {
       actions: []
     })
     expect([...chain.reads, ...chain.functions]).toEqual([])
-    const good = tally.start(outer, { id: 'two', inputs: { much: '5' } })
+    const good = tally.begin(outer, { id: 'two', inputs: { much: '5' } })
     expect(await good.result).toMatchObject({ status: 'done' })
     expect([...chain.reads, ...chain.functions]).toEqual(['balanceOf', 'transfer'])
     expect(await tally.verify()).toMatchObject({ ok: true })
@@ -858,7 +858,7 @@ describe('W11: at once', () => {
     const nodes = ids.flatMap((chain, index) =>
       Array.from({ length: 3 * width }, (_, place) => balance(`n${index}_${place}`, { chain }))
     )
-    const run = tally.start(flow(nodes), { id: 'one', inputs: {} })
+    const run = tally.begin(flow(nodes), { id: 'one', inputs: {} })
     expect(await run.result).toMatchObject({ status: 'done' })
     expect(most).toBe(width)
   })
@@ -946,7 +946,7 @@ describe('queries', () => {
         providers,
         workflow: { protocols: [protocol({ block_tag: block })] }
       })
-      const { status } = await tally.start(flow([balance('a')]), { inputs: {} }).result
+      const { status } = await tally.begin(flow([balance('a')]), { inputs: {} }).result
       expect(status).toBe('done')
     }
     expect(blocks).toEqual(['finalized', '7'])
@@ -977,17 +977,17 @@ describe('W7: after a restart', () => {
   it('a changed definition is other work, and an approval of the old one moves nothing new', async () => {
     const chain = new TestChain()
     const first = await open(chain)
-    const [wait] = await parked(first.start(nodes('5'), { id: 'one', inputs: {} }), 1)
+    const [wait] = await parked(first.begin(nodes('5'), { id: 'one', inputs: {} }), 1)
     const given = { digest: wait?.digest ?? '' }
     await first.close()
     // Also what the program brings is another one by now: the run keeps the plan that it has.
     const other20 = protocols.map((text) => text.replaceAll('name: transfer', 'name: burn'))
     const strict = { autoExecuteMaxRisk: 1, requireApprovalMinRisk: 2 }
     const again = await open(chain, { protocols: other20, policy: strict })
-    await expect(again.start(nodes('500'), { id: 'one', inputs: {} }).result).rejects.toMatchObject(
+    await expect(again.begin(nodes('500'), { id: 'one', inputs: {} }).result).rejects.toMatchObject(
       { code: 'run.id_reused' }
     )
-    const other = again.start(nodes('500'), { id: 'two', inputs: {} })
+    const other = again.begin(nodes('500'), { id: 'two', inputs: {} })
     const [ask] = await parked(other, 1)
     expect(ask?.digest).not.toBe(wait?.digest)
     const token = ask?.token ?? ''
@@ -1011,7 +1011,7 @@ describe('W7: after a restart', () => {
     })
     const document = flow([transfer('a', { on_error: 'ask' }), transfer('b', { deps: ['a'] })])
     const first = await open(chain)
-    const run = first.start(document, { id: 'one', inputs: {} })
+    const run = first.begin(document, { id: 'one', inputs: {} })
     const [wait] = await parked(run, 1)
     const token = wait?.token ?? ''
     const command = { digest: wait?.digest ?? '', commandId: 'c1', by: 'ops' }

@@ -44,7 +44,7 @@ async function journals(): Promise<{ readonly waiting: Json[]; readonly ended: J
     decision: { action: 'skip' }
   }
   try {
-    const run = tally.start(document, { id: 'one', inputs: {} })
+    const run = tally.begin(document, { id: 'one', inputs: {} })
     for await (const event of run) {
       if (event.type === 'run.finished') break
       if (event.type !== 'run.parked') continue

@@ -220,7 +220,7 @@ describe('K14: a plan that is run', () => {
       workflow: { protocols: erc20, ...host } as never
     })
     try {
-      const run = tally.start(document, { id: 'one', inputs: {} })
+      const run = tally.begin(document, { id: 'one', inputs: {} })
       for await (const event of run) {
         if (event.type === 'run.finished') return { response: event.response, sent: chain.sent }
         if (event.type === 'run.parked') return { waits: await run.waits(), sent: chain.sent }

@@ -154,7 +154,7 @@ describe('W15: a workflow that bridges', () => {
       providers: chainProviders([...executors, bridgeExecutor({ bridge, executors })]),
       workflow: { protocols: [bridging], writes: 'broadcast', policy: { constraints } as never }
     })
-    const run = tally.start(document, { id: 'one', inputs: {} })
+    const run = tally.begin(document, { id: 'one', inputs: {} })
     for await (const event of run) {
       if (event.type === 'run.finished') break
       const waits = event.type === 'run.parked' ? await run.waits() : []

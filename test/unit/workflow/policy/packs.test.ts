@@ -61,7 +61,7 @@ async function traded(document: JsonObject) {
       writes: 'broadcast'
     }
   })
-  const run = tally.start(document, { id: 'one', inputs: {} })
+  const run = tally.begin(document, { id: 'one', inputs: {} })
   const asked: Json[] = []
   for await (const event of run) {
     if (event.type !== 'waiting' || event.reason !== 'confirmation') continue
@@ -142,7 +142,7 @@ describe('W12: a pack', () => {
       protocols: [],
       packs
     } as unknown as Json
-    const { status, response } = await tally.start(bundle, { id: 'one', inputs: {} }).result
+    const { status, response } = await tally.begin(bundle, { id: 'one', inputs: {} }).result
     return [status, JSON.stringify(response)]
   }
 

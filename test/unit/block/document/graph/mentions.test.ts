@@ -60,7 +60,7 @@ describe('the responses that a value reads', () => {
         nodes: { first: { block: 'say' } },
         output: { cel: spell('first') }
       }
-      const run = tally.start(document, { id: `run-${index}`, inputs: { name: 'first' } })
+      const run = tally.begin(document, { id: `run-${index}`, inputs: { name: 'first' } })
       expect((await run.result).response.data).toBe('said')
     }
     expect(await tally.verify()).toMatchObject({ ok: true })

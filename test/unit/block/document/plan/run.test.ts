@@ -65,7 +65,7 @@ afterEach(() => tally.close())
 async function run(plan: JsonObject, inputs: Json = null) {
   tally = await createRuntime({ location: 'memory:', blocks })
   const document = { schema: 'tally-plan/1', name: 'p', version: '1', ...plan }
-  const result = await tally.start(document, { inputs }).result
+  const result = await tally.begin(document, { inputs }).result
   const report = await tally.verify({ executions: 2 })
   expect(report.failure).toBeUndefined()
   return result
@@ -125,7 +125,7 @@ describe('a plan', () => {
     tally = await createRuntime({ location: 'memory:', blocks: [act] })
     const nodes = ['c', 'a', 'b'].map((id) => node(id, [], { block: 'act' }))
     const document = { schema: 'tally-plan/1', name: 'p', version: '1', order: 'declared', nodes }
-    expect((await tally.start(document).result).status).toBe('done')
+    expect((await tally.begin(document).result).status).toBe('done')
     expect([most, begun]).toEqual([1, ['root/c', 'root/a', 'root/b']])
   })
 
@@ -190,7 +190,7 @@ describe('a plan', () => {
   it('W9: a failure ends what waits for a person, and lets what was sent come to its end', async () => {
     const clock = new ManualClock()
     tally = await createRuntime({ location: 'memory:', blocks, clock })
-    const handle = tally.start({
+    const handle = tally.begin({
       schema: 'tally-plan/1',
       name: 'p',
       version: '1',
@@ -233,7 +233,7 @@ describe('a plan', () => {
     })
     const waiting = { schema: 'tally-plan/1', name: 'w', version: '1' }
     const nodes = [node('a', [], { block: 'ask' }), node('b', [], { block: 'ask' })]
-    const handle = tally.start({ ...waiting, nodes }, { id: 'w', inputs: null })
+    const handle = tally.begin({ ...waiting, nodes }, { id: 'w', inputs: null })
     await until(async () => (await handle.waits()).length === 2)
     await handle.cancel('enough')
     expect(await handle.result).toMatchObject({
@@ -252,7 +252,7 @@ describe('a plan', () => {
       blocks,
       composites: [{ ...inner, nodes: [node('x', [], { block: 'ask' }), node('y')] }]
     })
-    const handle = tally.start({
+    const handle = tally.begin({
       ...inner,
       name: 'outer',
       nodes: [{ id: 'i', use: 'inner' }, node('j'), node('k', ['j'], { block: 'ask' })]
