@@ -145,6 +145,7 @@ export {
   type RuntimeOptions,
   type RuntimeStatus,
   type ShownStatus,
+  type StartedRun,
   type StartOptions,
   type StateChange,
   type StateLine,

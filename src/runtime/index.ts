@@ -77,7 +77,7 @@ export { commandIn, type GivenCommand } from './run/messages.js'
 export type { OnQuarantine } from './run/quarantine.js'
 export { quarantineWarning } from './run/quarantine-refusal.js'
 export type { TraceOption } from './run/run-terms.js'
-export type { StartOptions } from './run/start-options.js'
+export type { StartedRun, StartOptions } from './run/start-options.js'
 export type { WiredRuntime } from './runtime.js'
 export type { Runtime, RuntimeOptions, RuntimeStatus } from './runtime-api.js'
 export type {

@@ -25,7 +25,7 @@ import type { Queries } from './queries/queries.js'
 import type { DeliveredEvent } from './run/channel.js'
 import type { RunHandle } from './run/handle.js'
 import type { OnQuarantine } from './run/quarantine.js'
-import type { StartOptions } from './run/start-options.js'
+import type { StartedRun, StartOptions } from './run/start-options.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
 
 export interface RuntimeOptions extends Registrations, OpenOptions {
@@ -94,8 +94,8 @@ export interface RuntimeStatus extends LedgerState {
  * @example
  * await using tally = await createRuntime({ location: './ledger', create: 'if-absent', blocks })
  * const text = await readFile('pay.yaml', 'utf8')
- * const run = tally.begin(text, { id: 'june', inputs: { limit: '500' } })
- * const { status, response } = await run.result
+ * const { id } = await tally.start(text, { id: 'june', inputs: { limit: '500' } })
+ * const { status, response } = await (await tally.attach(id)).result
  */
 export interface Runtime extends AsyncDisposable {
   readonly identity: IdentityId
@@ -103,7 +103,19 @@ export interface Runtime extends AsyncDisposable {
    * Every event of every run started after the first listener was added; as `--json` prints them.
    */
   readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
-  /** Starts a run of a document: YAML or JSON text, or the parsed document. */
+  /**
+   * Starts a run of a document: YAML or JSON text, or the parsed document. Resolves once the start
+   * (id, definition, input) is on disk, so that work that was accepted outlives this process: the
+   * same id with the same document and inputs is the same run (L6), and then `isNew` is false.
+   * Rejects with `run.id_reused` when the id belongs to other work, with `ledger.poisoned`, and for
+   * an invalid document or invalid inputs, of which nothing is recorded, with `run.refused`: its
+   * `cause` is the failed `Response`, whose `details.diagnostics` list what is wrong.
+   */
+  start(document: string | Json, options?: StartOptions): Promise<StartedRun>
+  /**
+   * As {@link start}, and gives the handle at once, for those who read events from the first on.
+   * Nothing is on disk yet when it returns; what refuses the run rejects `result`, or is it.
+   */
   begin(document: string | Json, options?: StartOptions): RunHandle
   /**
    * Has an action done by the block or package that serves it, as one unit of work with one receipt

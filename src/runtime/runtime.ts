@@ -56,7 +56,7 @@ import { ownerNamed } from './run/messages.js'
 import { judgeOpenJournals } from './run/own-journal.js'
 import { Quarantine } from './run/quarantine.js'
 import { Runs } from './run/runs.js'
-import type { StartOptions } from './run/start-options.js'
+import type { StartedRun, StartOptions } from './run/start-options.js'
 import type { Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
 import { exemptSecrets, redactedService } from './service/redacted-service.js'
 import { serve } from './service/service.js'
@@ -256,18 +256,19 @@ export class WiredRuntime implements Runtime {
     this.#opened.socket?.serve({ identity, handle })
   }
 
+  async start(document: string | Json, options: StartOptions = {}): Promise<StartedRun> {
+    return this.runsOf.start(...this.#beginningOf(document, options))
+  }
+
   begin(document: string | Json, options: StartOptions = {}): RunHandle {
+    return this.runsOf.handleOf(this.runsOf.begin(...this.#beginningOf(document, options)))
+  }
+
+  #beginningOf(document: string | Json, options: StartOptions): Parameters<Runs['begin']> {
     if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
-    const runId = (options.id ?? this.#random.uuid()) as RunId
-    const inputs = options.inputs ?? {}
+    const { id = this.#random.uuid(), inputs = {}, context, trace } = options
     const prepared = this.registry.documents.prepare(document, options)
-    const entry = this.runsOf.start(runId, prepared, {
-      inputs,
-      principal: ownerNamed(),
-      context: options.context,
-      trace: options.trace
-    })
-    return this.runsOf.handleOf(entry)
+    return [id as RunId, prepared, { inputs, principal: ownerNamed(), context, trace }]
   }
 
   async attach(id: string): Promise<RunHandle> {

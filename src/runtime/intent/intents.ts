@@ -129,7 +129,7 @@ export class Intents {
     const { runs, registry } = this.#parts
     const prepared = registry.documents.intentRoot(intent.action)
     const inputs = { ...intent } as unknown as Json
-    const entry = runs.startSingleStep(runId, prepared, { inputs, ...given })
+    const entry = runs.beginSingleStep(runId, prepared, { inputs, ...given })
     // As a rule it ends while it begins, and no wait has to be watched for.
     if (!entry.hasEnded) await entry.begun.catch(() => undefined)
     let reply: IntentReply

@@ -14,6 +14,15 @@ export interface LiveRun {
   readonly over: Promise<void>
 }
 
+/**
+ * How a run has begun: `isNew` when no run had its id, and up to where the ledger must be durable
+ * for its start to outlive this process; or its result when it cannot begin and nothing of it is
+ * recorded.
+ */
+export type Beginning =
+  | { readonly isNew: boolean; readonly position: Position; readonly refused?: never }
+  | { readonly refused: RunResult }
+
 /** How a run came to its result, or why it has none. */
 export type Settled = { readonly result: RunResult } | { readonly error: unknown }
 
@@ -35,7 +44,7 @@ export interface EarlierWaits {
 export class RunEntry {
   readonly runId: RunId
   /** Settles once the run has begun, or is found to be the one that has this id. */
-  begun: Promise<void> = alreadyBegun
+  begun: Promise<Beginning> = alreadyBegun
   /** It is read, compiled or looked up before a pump drives it. */
   isBeginning = false
   live: LiveRun | undefined
@@ -111,7 +120,7 @@ export class RunEntry {
   }
 
   /** The same run for a second caller, whose result may be that it is refused. */
-  again(begun: Promise<void>, promise: Promise<RunResult>): RunEntry {
+  again(begun: Promise<Beginning>, promise: Promise<RunResult>): RunEntry {
     const entry = new RunEntry(this.runId, this.#outbox)
     entry.#first = this
     entry.begun = begun
@@ -172,7 +181,7 @@ export class RunEntry {
 
 type Outbox = Pick<RunsOptions, 'ledger' | 'events' | 'host'>
 
-const alreadyBegun = Promise.resolve()
+const alreadyBegun: Promise<Beginning> = Promise.resolve({ isNew: false, position: 0 })
 
 interface PromiseWithResolvers {
   readonly promise: Promise<RunResult>

@@ -21,7 +21,7 @@ import { PrincipalGate } from '../gate/principal-gate.js'
 import { providerIds, reachedProviders } from '../gate/reached-providers.js'
 import { isEnded } from './ended.js'
 import type { RunDriver } from './run-driver.js'
-import type { RunEntry } from './run-entry.js'
+import type { Beginning, RunEntry } from './run-entry.js'
 import type { RunStore } from './run-store.js'
 import { acceptable, checkSame, Start, type StartTerms } from './run-terms.js'
 import { SingleStepEnds } from './single-step-ends.js'
@@ -54,8 +54,8 @@ export class RunStarter {
    * Starts a run, or attaches to the one that has this id, and resumes it if it was interrupted.
    * Throws for an id or for inputs that a journal cannot keep.
    */
-  start(runId: RunId, source: Promise<PreparedRun> | Compiled, given: StartTerms): RunEntry {
-    return this.#start(runId, source, this.#checked(runId, given))
+  begin(runId: RunId, source: Promise<PreparedRun> | Compiled, given: StartTerms): RunEntry {
+    return this.#begin(runId, source, this.#checked(runId, given))
   }
 
   #checked(runId: RunId, given: StartTerms): Start {
@@ -64,12 +64,12 @@ export class RunStarter {
     return new Start(given)
   }
 
-  #start(runId: RunId, source: Promise<PreparedRun> | Compiled, start: Start): RunEntry {
+  #begin(runId: RunId, source: Promise<PreparedRun> | Compiled, start: Start): RunEntry {
     const earlier = this.#store.get(runId)
-    if (earlier !== undefined) return this.#startAgain(earlier, source, start)
+    if (earlier !== undefined) return this.#beginAgain(earlier, source, start)
     const entry = this.#store.add(runId)
     entry.isBeginning = true
-    entry.begun = this.#begin(entry, source, start).finally(() => {
+    entry.begun = this.#beginning(entry, source, start).finally(() => {
       entry.isBeginning = false
     })
     entry.begun.catch((error: unknown) => this.#store.settle(entry, { error }))
@@ -77,10 +77,10 @@ export class RunStarter {
   }
 
   /**
-   * A single-step run: like {@link start}, and done before this returns when nothing has to be
+   * A single-step run: like {@link begin}, and done before this returns when nothing has to be
    * awaited.
    */
-  startSingleStep(runId: RunId, prepared: Compiled, given: StartTerms): RunEntry {
+  beginSingleStep(runId: RunId, prepared: Compiled, given: StartTerms): RunEntry {
     const start = this.#checked(runId, given)
     const ready = this.#untilReady(prepared)
     const isKnown = this.#store.get(runId) !== undefined
@@ -88,7 +88,7 @@ export class RunStarter {
     if (!mayEnd || isKnown || this.#isRecorded(runId, start)) {
       // The beginning asks again, and gets the failure.
       ready?.catch(() => undefined)
-      return this.#start(runId, prepared, start)
+      return this.#begin(runId, prepared, start)
     }
     const entry = this.#store.add(runId)
     try {
@@ -116,18 +116,18 @@ export class RunStarter {
     return !isNew && this.#store.parts.ledger.run(runId) !== undefined
   }
 
-  async #begin(
+  async #beginning(
     entry: RunEntry,
     source: Promise<PreparedRun> | Compiled,
     start: Start
-  ): Promise<void> {
+  ): Promise<Beginning> {
     const { runId } = entry
     const compiled = await source
-    if (!start.isNew && (await this.#isThere(runId, compiled, start))) return
+    if (!start.isNew && (await this.#isThere(runId, compiled, start))) return this.#known(runId)
     const { prepared, refused } = acceptable(runId, compiled, start)
     if (prepared === undefined) {
       this.#store.settle(entry, { result: refused })
-      return
+      return { refused }
     }
     const refusal = this.#refusal(runId, prepared, start)
     if (refusal !== undefined) throw refusal
@@ -136,24 +136,31 @@ export class RunStarter {
       ready = this.#untilReady(prepared)
     }
     this.#launch(entry, prepared, start)
+    return { isNew: true, position: this.#store.position(runId) }
+  }
+
+  #known(runId: RunId): Beginning {
+    return { isNew: false, position: this.#store.position(runId) }
   }
 
   /** A second caller with other work is refused; the first one's run continues. */
-  #startAgain(earlier: RunEntry, source: Promise<PreparedRun> | Compiled, start: Start): RunEntry {
+  #beginAgain(earlier: RunEntry, source: Promise<PreparedRun> | Compiled, start: Start): RunEntry {
     const { runId } = earlier
-    const follow = async (): Promise<RunEntry> => {
+    const follow = async () => {
       await earlier.begun.catch(() => undefined)
       const prepared = await source
-      const record = this.#store.parts.ledger.run(runId)
       // The one before was refused: then this is the first.
-      if (record === undefined) return this.#start(runId, source, start)
+      if (this.#store.parts.ledger.run(runId) === undefined) {
+        const entry = this.#begin(runId, source, start)
+        return { entry, beginning: await entry.begun }
+      }
       await this.#isThere(runId, prepared, start)
-      return earlier
+      return { entry: earlier, beginning: this.#known(runId) }
     }
     const followed = follow()
-    const begun = followed.then((entry) => entry.begun)
+    const begun = followed.then(({ beginning }) => beginning)
     begun.catch(() => undefined)
-    const result = followed.then((entry) => entry.result)
+    const result = followed.then(({ entry }) => entry.result)
     result.catch(() => undefined)
     return earlier.again(begun, result)
   }

@@ -19,8 +19,9 @@ import { RunMessages } from './run-messages.js'
 import { presentEvents } from './run-records.js'
 import { RunStarter } from './run-starter.js'
 import { RunStore } from './run-store.js'
-import type { RunsOptions, StartTerms } from './run-terms.js'
+import { type RunsOptions, refusedError, type StartTerms } from './run-terms.js'
 import type { RunsWithoutCode } from './runs-without-code.js'
+import type { StartedRun } from './start-options.js'
 
 /**
  * The runs of one ledger in this process, for those who start, read, answer and end them.
@@ -68,16 +69,27 @@ export class Runs {
    * Starts a run, or attaches to the one that has this id, and resumes it if it was interrupted.
    * Throws for an id or for inputs that a journal cannot keep.
    */
-  start(runId: RunId, source: Promise<PreparedRun>, given: StartTerms): RunEntry {
-    return this.#starter.start(runId, source, given)
+  begin(runId: RunId, source: Promise<PreparedRun>, given: StartTerms): RunEntry {
+    return this.#starter.begin(runId, source, given)
   }
 
   /**
-   * A single-step run: like {@link start}, and done before this returns when nothing has to be
+   * {@link begin}, resolved once the start is durable. Rejects with what refuses the run, such as
+   * `run.refused` and `run.id_reused`.
+   */
+  async start(runId: RunId, source: Promise<PreparedRun>, given: StartTerms): Promise<StartedRun> {
+    const begun = await this.begin(runId, source, given).begun
+    if (begun.refused !== undefined) throw refusedError(begun.refused)
+    await this.#store.parts.ledger.durable(begun.position)
+    return { id: runId, isNew: begun.isNew }
+  }
+
+  /**
+   * A single-step run: like {@link begin}, and done before this returns when nothing has to be
    * awaited.
    */
-  startSingleStep(runId: RunId, prepared: Compiled, given: StartTerms): RunEntry {
-    return this.#starter.startSingleStep(runId, prepared, given)
+  beginSingleStep(runId: RunId, prepared: Compiled, given: StartTerms): RunEntry {
+    return this.#starter.beginSingleStep(runId, prepared, given)
   }
 
   /** The entry of a run of the ledger: its result if it has ended, its waits otherwise. */

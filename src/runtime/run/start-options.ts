@@ -1,5 +1,12 @@
-import type { Json, JsonObject } from '../../core/index.js'
+import type { Json, JsonObject, RunId } from '../../core/index.js'
 import type { TraceOption } from './run-terms.js'
+
+/** A run whose start is on disk. */
+export interface StartedRun {
+  readonly id: RunId
+  /** Whether this call began it; false when a run of this id, document and inputs was there. */
+  readonly isNew: boolean
+}
 
 export interface StartOptions {
   /** Names the run: the same id with the same document and inputs is the same run (L6). */

@@ -42,7 +42,7 @@ export async function* startAndFollow(
   const source = prepare()
   // A start that is refused at once awaits it no more.
   source.catch(() => undefined)
-  const entry = runs.start(id, source, { inputs, context, trace, principal })
+  const entry = runs.begin(id, source, { inputs, context, trace, principal })
   const events = listen(runs.read(entry))
   await entry.begun
   if (wasInterrupted) await runs.resume(id)

@@ -21,6 +21,10 @@ export const blockCodes = {
     message: 'There is no run {runId} in this ledger.',
     fix: 'List the runs with "tally runs".'
   },
+  'run.refused': {
+    message: 'Run {runId} was not begun: {problem}.',
+    fix: 'Mend the document or its inputs; details.diagnostics of the cause list all that is wrong.'
+  },
   'run.id_reused': {
     message: 'Run {runId} exists with another {what}.',
     fix: 'Use a new id for other work; the same id stands for the same work.'
