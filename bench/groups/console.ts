@@ -163,10 +163,14 @@ async function looking(rounds: number): Promise<Row> {
   return cost('console.looking', all, { of: 'followed', target: 1.02 })
 }
 
+/** As the page does: it asks for what it shows whenever something has changed. */
 function follow({ queries }: WiredRuntime): () => void {
-  const events = queries.feed()[Symbol.asyncIterator]()
+  const events = queries.feed({ paceMs: 1_000 })[Symbol.asyncIterator]()
   const read = async () => {
-    while ((await events.next()).done !== true);
+    while ((await events.next()).done !== true) {
+      await queries.find({ limit: PAGE })
+      await queries.waits({ limit: 99 })
+    }
   }
   void read()
   return () => void events.return?.()

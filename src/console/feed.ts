@@ -7,6 +7,7 @@ import { FeedBuffer } from './feed-buffer.js'
 export interface FeedOptions {
   readonly handle: OwnerHandler
   readonly since: EventPlace | undefined
+  readonly paceMs: number | undefined
   readonly stream: EventStream
   /** Aborts when the reader or the server goes away. */
   readonly signal: AbortSignal
@@ -17,9 +18,12 @@ export interface FeedOptions {
  * Follows the ledger for one reader until it goes away. What the ledger gives is taken at once,
  * whatever the reader takes, so that one which does not read holds up no other.
  */
-export async function sendFeed({ handle, since, stream, signal, clock }: FeedOptions) {
+export async function sendFeed({ handle, since, paceMs, stream, signal, clock }: FeedOptions) {
   const buffer = new FeedBuffer(since)
-  const params = since === undefined ? {} : { since }
+  const params = {
+    ...(since === undefined ? {} : { since }),
+    ...(paceMs === undefined ? {} : { paceMs })
+  }
   const taking = take(() => handle({ method: 'feed', params, signal }), buffer, signal)
   // Awaited below, once the reader has what came before.
   taking.catch(() => undefined)

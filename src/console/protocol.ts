@@ -9,9 +9,10 @@ import type { RemoteError } from '../ledger/index.js'
  *                        a method with one result: {"result":JSON}
  *                        one with a stream: server-sent events, each `data:` one event; then
  *                        `event: end`, or `event: failed` with {"error":ERROR}
- *   GET /api/feed?since=PLACE
+ *   GET /api/feed?since=PLACE&paceMs=N
  *                        server-sent events: `event:` is the type, `data:` the whole event, `id:`
- *                        its place where it has one. `Last-Event-ID` goes before `since`.
+ *                        its place where it has one. `Last-Event-ID` goes before `since`. With
+ *                        `paceMs` at most one `changed` in N ms, in place of what became durable
  *   any refusal or failure, with its status: {"error":{code, message, fix, context}}
  *
  * Every POST has `content-type: application/json` and `x-tally: 1`.

@@ -168,11 +168,15 @@ export class ConsoleServer {
     const { handle, isReadOnly = false } = this.#options
     const clock = this.#clock
     if (isFeed) {
-      const since = request.headers['last-event-id'] ?? new URLSearchParams(query).get('since')
+      const asked = new URLSearchParams(query)
+      const since = request.headers['last-event-id'] ?? asked.get('since')
       const place = since === null || since === '' ? undefined : String(since)
       if (place !== undefined && !PLACE.test(place)) return refuse(response, notAPlace)
+      const pace = asked.get('paceMs') ?? undefined
+      if (pace !== undefined && !PACE.test(pace)) return refuse(response, notAPace)
+      const paceMs = pace === undefined ? undefined : Number(pace)
       const stream = new EventStream(response, clock)
-      await sendFeed({ handle, since: place, stream, signal, clock })
+      await sendFeed({ handle, since: place, paceMs, stream, signal, clock })
       return
     }
     const body = await bodyOf(request)
@@ -208,9 +212,11 @@ interface Exchange {
 /** The port that browsers leave out of `Host`. */
 const HTTP_PORT = 80
 const PLACE = /^\d{1,16}\.\d{1,16}$/
+const PACE = /^[1-9]\d{0,4}$/
 
 const noSession: Refusal = { status: 401, problem: 'it has no session of this console' }
 const tooLarge: Refusal = { status: 413, problem: 'its body is too large' }
+const notAPace: Refusal = { status: 400, problem: 'paceMs is no number from 1 to 99999' }
 const notAPlace: Refusal = { status: 400, problem: 'since is no place of the feed' }
 
 function notAllowed(allow: string): Refusal {

@@ -175,6 +175,11 @@ export const ENTRIES_COUNTED_MAX = 1_024
 export const FEED_COMMITS_BEHIND_MAX = 1_024
 /** What is no history, such as texts of agents, and waits for one reader of the feed. */
 export const FEED_NEWS_MAX = 1_024
+/** Runs that one `changed` of the feed names, and commits that are read for it. */
+export const FEED_CHANGED_RUNS_MAX = 256
+export const FEED_CHANGED_COMMITS_MAX = 32
+/** Longest time between two `changed` of the feed. */
+export const FEED_PACE_MS_MAX = 60_000
 
 /** Runs whose ids only hold what is looked for, in one answer of a search. */
 export const FOUND_SIMILAR_MAX = 10

@@ -226,9 +226,7 @@ describe('what happens meanwhile', () => {
     await page.waitForSelector('.pill.running')
     await page.waitForSelector('.beat.live')
     const run = ledger.finishRunning('parcel-8815')
-    const { entry } = run.journal.lines.at(-1) ?? { entry: null }
-    served.send({ place: '900.0', type: 'entry', runId: run.view.id, entry })
-    served.send({ place: '900.1', type: 'run', run: ledger.line(run) })
+    served.send({ place: '900.1', type: 'changed', runs: [run.view.id], isSigned: true })
     await page.waitForSelector('.rh .pill.done')
     await page.waitForSelector('text=live, commit 900')
     await page.waitForSelector('text=run.finished')

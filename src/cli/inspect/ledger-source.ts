@@ -100,7 +100,8 @@ export class LedgerSource {
   }
 
   async *#feed({ params, signal }: OwnerRequest): AsyncGenerator<Json> {
-    let { since } = params as { readonly since?: EventPlace }
+    const { since: from, ...how } = params as { readonly since?: EventPlace }
+    let since = from
     while (!signal.aborted) {
       const use = await this.#shared.use({ isStream: true })
       const seen = this.#openings
@@ -108,7 +109,7 @@ export class LedgerSource {
       try {
         yield await modeOf(client)
         since ??= await placeOf(client)
-        const events = { method: 'feed', params: { since }, signal }
+        const events = { method: 'feed', params: { ...how, since }, signal }
         for await (const event of holder === 'us'
           ? ending(client, events)
           : eventsOf(client, events)) {

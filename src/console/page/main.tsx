@@ -26,8 +26,8 @@ const refusal = signal<{ code: string; message: string; fix?: string | undefined
 
 function Page() {
   const { screen, id } = address.value
-  const { waits } = changes.value
-  useEffect(countWaits, [waits])
+  const { runs } = changes.value
+  useEffect(countWaits, [runs])
   useEffect(() => {
     if (screen !== 'runs' || id === undefined) document.title = `${names[screen]} · tallystick`
   }, [screen, id])

@@ -1,13 +1,20 @@
-import { type Json, limits, type RunId, TallyError } from '../../core/index.js'
+import { type Clock, type Json, limits, type RunId, TallyError } from '../../core/index.js'
 import type { CommitLine, Ledger, PastCommit, PastLedger, RunRecord } from '../../ledger/index.js'
+import { News, type NewsParts } from './feed-news.js'
 import { logLine } from './ledger-log.js'
 import type { EventPlace, FeedEvent, RunLine } from './query-types.js'
 
-export interface FeedParts {
-  readonly ledger: Pick<Ledger, 'past' | 'run' | 'mode' | 'state' | 'onCommit' | 'onMode'>
+export interface FeedParts extends NewsParts {
+  readonly ledger: NewsParts['ledger'] & Pick<Ledger, 'past' | 'run'>
   line(record: RunRecord): Promise<RunLine>
-  /** Hears the text of agents as it arrives; the returned function stops it. */
-  onDelta(listener: (delta: FeedEvent & { readonly type: 'delta' }) => void): () => void
+  /** Paces a feed that gives changes. */
+  readonly clock: Clock
+}
+
+export interface FeedOptions {
+  readonly since: EventPlace | undefined
+  /** Gives `changed` at most once in this time, in place of what has become durable. */
+  readonly paceMs: number | undefined
 }
 
 interface Place {
@@ -23,25 +30,35 @@ interface Place {
  * it, so a slow reader costs no memory; what is none is kept for it up to a bound. Without a reader
  * there is nothing: no listener, no buffer.
  *
+ * - Q1 With `paceMs` the work is bounded by time, however much becomes durable in it.
  * - Q4 A place is of one thing for good: a reader that resumes behind the last place it has got
  *   misses nothing and gets nothing twice, or is told by `reset` that it is too far behind.
  */
 export async function* feed(
   parts: FeedParts,
-  since: EventPlace | undefined,
+  { since, paceMs }: FeedOptions,
   signal: AbortSignal
 ): AsyncGenerator<FeedEvent> {
   const place = since === undefined ? undefined : parsePlace(since)
-  const { ledger } = parts
+  const { ledger, clock } = parts
+  let next = 0
   const news = new News(parts, signal)
   try {
     const past = await ledger.past()
     let at = place ?? { seq: past.commits, line: 0 }
     while (!signal.aborted) {
       yield* news.take()
-      if (isLost(past, at)) {
+      if (isLost(past, at, paceMs !== undefined)) {
         at = { seq: past.commits, line: 0 }
         yield { type: 'reset', place: placeText(at) }
+      } else if (at.seq < past.commits && paceMs !== undefined) {
+        await news.until(next, clock, () => signal.aborted)
+        if (clock.now() < next) continue
+        const change = changesOf(past, at)
+        at = { seq: past.commits, line: 0 }
+        if (change.runs?.length === 0) continue
+        next = clock.now() + paceMs
+        yield { type: 'changed', ...change }
       } else if (at.seq < past.commits) {
         yield* eventsOf(parts, past.commit(at.seq), at.line)
         at = { seq: at.seq + 1, line: 0 }
@@ -56,10 +73,29 @@ export async function* feed(
   }
 }
 
-/** Too far behind, or of another ledger. */
-function isLost({ commits }: PastLedger, { seq, line }: Place): boolean {
+/** Of another ledger, or too far behind to be given each event. */
+function isLost({ commits }: PastLedger, { seq, line }: Place, isPaced: boolean): boolean {
   const isAhead = seq > commits || (seq === commits && line > 0)
-  return isAhead || commits - seq > limits.FEED_COMMITS_BEHIND_MAX
+  return isAhead || (!isPaced && commits - seq > limits.FEED_COMMITS_BEHIND_MAX)
+}
+
+/** Which runs have changed behind a place up to the last, and whether something was signed. */
+function changesOf(past: PastLedger, { seq, line }: Place) {
+  const end = past.commits
+  const isMuch = end - seq > limits.FEED_CHANGED_COMMITS_MAX
+  const runs = new Set<RunId>()
+  let isSigned = isMuch
+  let last: Place = { seq, line }
+  for (let one = isMuch ? end - 1 : seq; one < end; one += 1) {
+    for (const { kind, runId, place } of past.commit(one).lines) {
+      if (one === seq && place <= line) continue
+      runs.add(runId)
+      isSigned ||= kind === 'receipt' || kind === 'evidence'
+      last = { seq: one, line: place }
+    }
+  }
+  const isNamed = !isMuch && runs.size <= limits.FEED_CHANGED_RUNS_MAX
+  return { place: placeText(last), runs: isNamed ? [...runs] : null, isSigned }
 }
 
 /** What a commit made durable, behind a line of it. Of a run only its last place has its line. */
@@ -102,59 +138,4 @@ function parsePlace(text: EventPlace): Place {
     throw new TallyError('service.invalid_params', { method: 'feed', problem })
   }
   return { seq: Number(seq), line: Number(line) }
-}
-
-/** What happens while a reader reads: that commits came, and what is no history. */
-class News {
-  readonly #events: FeedEvent[] = []
-  readonly #stops: (() => void)[]
-  #wake: () => void = () => undefined
-  #mode: string
-
-  constructor({ ledger, onDelta }: FeedParts, signal: AbortSignal) {
-    this.#mode = shownMode(ledger.mode)
-    const wake = () => this.#wake()
-    signal.addEventListener('abort', wake, { once: true })
-    this.#stops = [
-      ledger.onCommit(wake),
-      ledger.onMode(({ mode, cause }) => {
-        // Commits come and go: readers are not told of each.
-        if (this.#mode !== shownMode(mode)) {
-          this.#add({ type: 'mode', mode: shownMode(mode), cause: cause ?? null })
-        }
-        this.#mode = shownMode(mode)
-      }),
-      onDelta((delta) => this.#add(delta)),
-      () => signal.removeEventListener('abort', wake)
-    ]
-  }
-
-  *take(): Generator<FeedEvent> {
-    for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
-      yield next
-    }
-  }
-
-  /** Resolves with the next news, at once when there is any. */
-  async next(isThere: () => boolean): Promise<void> {
-    if (this.#events.length > 0 || isThere()) return
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve
-    })
-  }
-
-  close(): void {
-    for (const stop of this.#stops) stop()
-  }
-
-  // The oldest may be lost: it is no history.
-  #add(event: FeedEvent): void {
-    this.#events.push(event)
-    if (this.#events.length > limits.FEED_NEWS_MAX) this.#events.shift()
-    this.#wake()
-  }
-}
-
-function shownMode(mode: string): string {
-  return mode === 'committing' ? 'ready' : mode
 }

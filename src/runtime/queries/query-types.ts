@@ -261,6 +261,16 @@ export type FeedEvent =
     }
   | { readonly place: EventPlace; readonly type: 'receipt'; readonly line: LogLine }
   | { readonly place: EventPlace; readonly type: 'evidence'; readonly line: LogLine }
+  /**
+   * What has changed up to its place, with `paceMs`: runs with new entries, null where they are
+   * too many to name, and whether receipts or evidence came.
+   */
+  | {
+      readonly place: EventPlace
+      readonly type: 'changed'
+      readonly runs: readonly RunId[] | null
+      readonly isSigned: boolean
+    }
   | { readonly type: 'mode'; readonly mode: string; readonly cause: Json }
   | { readonly type: 'delta'; readonly runId: RunId; readonly path: string; readonly text: string }
   /** What followed `since` is not kept any more: ask anew, and follow from here. */
@@ -348,5 +358,12 @@ export interface QueryStreams {
     readonly event: VerificationProgress
   }
   /** What becomes durable after `since`, default from now on, until the caller ends it. */
-  readonly feed: { readonly params: { readonly since?: EventPlace }; readonly event: FeedEvent }
+  readonly feed: {
+    readonly params: {
+      readonly since?: EventPlace
+      /** Milliseconds from 1: at most once in this time one `changed` in place of each event. */
+      readonly paceMs?: number
+    }
+    readonly event: FeedEvent
+  }
 }

@@ -1,4 +1,4 @@
-import { limits, once, type RunId } from '../../core/index.js'
+import { limits, once, type RunId, systemClock } from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
 import { doctorChecks } from '../queries/doctor.js'
 import { type FeedParts, feed } from '../queries/feed.js'
@@ -80,6 +80,7 @@ export function ledgerStreams(parts: QueryParts): Partial<StreamTable<keyof Quer
     },
     feed: (params, signal) => {
       const since = params.optionalText('since')
+      const paceMs = params.optionalCountTo('paceMs', limits.FEED_PACE_MS_MAX)
       params.end()
       const lines = runLinesOf(parts)
       const line = (record: RunRecord) => lines.line(record)
@@ -87,7 +88,7 @@ export function ledgerStreams(parts: QueryParts): Partial<StreamTable<keyof Quer
         deltas().add(listener)
         return () => deltas().delete(listener)
       }
-      return feed({ ledger, line, onDelta }, since, signal)
+      return feed({ ledger, line, onDelta, clock: systemClock }, { since, paceMs }, signal)
     }
   }
 }

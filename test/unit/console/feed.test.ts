@@ -55,6 +55,18 @@ describe('the feed', () => {
     }
   })
 
+  it('asks for a pace where its address has one', async () => {
+    const browser = await Browser.open(server.link())
+    service.push(entryAt(1))
+    const feed = browser.feed('0.0&paceMs=1000')
+    await nextOf(feed)
+    await feed.return(undefined)
+    expect(service.asked.map(({ params }) => params)).toEqual([{ since: '0.0', paceMs: 1_000 }])
+    for (const wrong of ['', '0', '-1', '1.5', 'x', '100000']) {
+      expect((await browser.get(`/api/feed?paceMs=${wrong}`)).status, wrong).toBe(400)
+    }
+  })
+
   it('says every fifteen seconds that it is there', async () => {
     const browser = await Browser.open(server.link())
     const feed = browser.feed()

@@ -22,7 +22,8 @@ const ROWS_OF_PAINT = 2_000
 export function useJournal(id: string): Journal {
   const [journal, setJournal] = useState<Journal & { readonly of: string }>({ ...nothing, of: id })
   const known = useRef<{ of: string; rows: JournalRow[] }>({ of: id, rows: [] })
-  const version = changes.value.journals.get(id) ?? 0
+  const { journals } = changes.value
+  const version = journals.all + (journals.of.get(id) ?? 0)
   const all = changes.value.mode
   useEffect(() => {
     if (known.current.of !== id) known.current = { of: id, rows: [] }

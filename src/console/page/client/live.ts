@@ -20,14 +20,16 @@ export const deltas = signal<ReadonlyMap<string, string>>(new Map())
 const DELTA_LENGTH_MAX = 65_536
 const DELTAS_MAX = 64
 
-const types = ['run', 'entry', 'receipt', 'evidence', 'mode', 'delta', 'reset', 'wait'] as const
+const types = ['changed', 'mode', 'delta', 'reset'] as const
+/** What is shown is asked anew at most so often, so that looking costs a busy ledger little. */
+const PACE_MS = 1_000
 
 let waiting: FeedEvent[] = []
 let frame = 0
 
 /** Follows the ledger until the page is closed; the browser connects anew where it was. */
 export function followFeed(): void {
-  const source = new EventSource('/api/feed')
+  const source = new EventSource(`/api/feed?paceMs=${PACE_MS}`)
   const take = ({ data, lastEventId }: MessageEvent<string>) => {
     const event: FeedEvent = JSON.parse(data)
     if (lastEventId !== '') shownCommit.value = lastEventId.split('.')[0] ?? null
@@ -54,15 +56,19 @@ function paint(): void {
   if (events.some(({ type }) => type === 'reset')) everythingChanged()
   else changes.value = changesAfter(changes.value, events)
   addDeltas(events)
-  const counts = events.some(({ type }) => type === 'mode' || type === 'receipt')
+  const counts = events.some((event) => event.type === 'mode' || isSigned(event))
   if (counts) refreshStatus()
+}
+
+function isSigned(event: FeedEvent): boolean {
+  return event.type === 'changed' && event.isSigned
 }
 
 /** All that is shown is asked anew: what happened meanwhile is not known. */
 function everythingChanged(): void {
-  const { runs, waits, log, mode } = changes.value
-  const next = { runs: runs + 1, waits: waits + 1, log: log + 1, mode: mode + 1 }
-  changes.value = { ...next, journals: new Map() }
+  const { runs, log, mode, journals } = changes.value
+  const all = journals.all + 1
+  changes.value = { runs: runs + 1, log: log + 1, mode: mode + 1, journals: { all, of: new Map() } }
   refreshStatus()
 }
 

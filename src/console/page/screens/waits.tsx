@@ -16,7 +16,7 @@ const PAGE_ROWS = 200
 
 /** What waits for a person, oldest first, with its age, beside what is asked. */
 export function Waits({ token }: { readonly token: string | undefined }) {
-  const list = usePages('waits', changes.value.waits, (cursor, signal) =>
+  const list = usePages('waits', changes.value.runs, (cursor, signal) =>
     ask('waits', { limit: PAGE_ROWS, ...(cursor === null ? {} : { cursor }) }, signal)
   )
   useKeys({ j: () => moveRow(1), k: () => moveRow(-1) })

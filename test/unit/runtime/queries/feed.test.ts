@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
-import { type Json, limits, nextTurn } from '../../../../src/core/index.js'
+import { type Json, limits, ManualClock, nextTurn } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import type { FeedEvent, WiredRuntime } from '../../../../src/runtime/index.js'
+import { feed } from '../../../../src/runtime/queries/feed.js'
 import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
 import { openOn } from '../../../support/lives.js'
 
@@ -161,6 +162,99 @@ describe('the feed', () => {
     tally.ledger.enterSafeMode({ code: 'ledger.corrupt', message: 'it was tampered with' })
     expect((await first).value).toMatchObject({ type: 'mode', mode: 'safe' })
     await iterator.return?.()
+    await tally.close()
+  })
+
+  /** A feed that gives changes once in a second of a clock that stands still. */
+  function paced(tally: WiredRuntime, since: string | undefined) {
+    const clock = new ManualClock()
+    const deltas = new Set<(event: FeedEvent & { readonly type: 'delta' }) => void>()
+    const onDelta = (listener: (event: FeedEvent & { readonly type: 'delta' }) => void) => {
+      deltas.add(listener)
+      return () => deltas.delete(listener)
+    }
+    const line = () => Promise.reject(new Error('no line is read'))
+    const parts = { ledger: tally.ledger, line, onDelta, clock }
+    const end = new AbortController()
+    const events = feed(parts, { since, paceMs: 1_000 }, end.signal)
+    const say = (text: string) => {
+      const delta = { type: 'delta', runId: 'a' as never, path: 'root', text } as const
+      for (const listener of deltas) listener(delta)
+    }
+    return { clock, events, end, say }
+  }
+
+  it('Q1, Q4: says at a pace which runs have changed, and leaves none out', async () => {
+    const tally = await open()
+    await did(tally, 'count', 'a')
+    const { clock, events, end, say } = paced(tally, '0.0')
+    const first = (await events.next()).value
+    expect(first).toMatchObject({ type: 'changed', runs: ['a'], isSigned: true })
+    await did(tally, 'count', 'b')
+    await did(tally, 'fail', 'c')
+    const next = events.next()
+    await nextTurn()
+    // What is no history does not wait for the pace, and does not hasten it.
+    say('text')
+    expect((await next).value).toMatchObject({ type: 'delta', text: 'text' })
+    let isThere = false
+    const both = events.next()
+    both.then(() => {
+      isThere = true
+    })
+    clock.advance(999)
+    await nextTurn()
+    expect(isThere).toBe(false)
+    clock.advance(1)
+    const second = (await both).value as FeedEvent & { readonly type: 'changed' }
+    expect(second).toMatchObject({ type: 'changed', runs: ['b', 'c'], isSigned: true })
+    // Its place is the last that is durable: nothing follows it, and what comes next does.
+    const { commits } = await tally.ledger.past()
+    expect(second.place.split('.')[0]).toBe(String(commits - 1))
+    end.abort()
+    await events.return(undefined)
+    const again = paced(tally, second.place)
+    const later = again.events.next()
+    await nextTurn()
+    await did(tally, 'count', 'd')
+    expect((await later).value).toMatchObject({ type: 'changed', runs: ['d'] })
+    again.end.abort()
+    await tally.close()
+  })
+
+  it('Q1: names no runs where it would have to read many commits or name many', async () => {
+    const tally = await open()
+    await did(tally, 'count', 'a')
+    const past = await tally.ledger.past()
+    const { commits } = past
+    const [line] = past.commit(commits - 1).lines
+    let reads = 0
+    const commit = (seq: number) => {
+      reads += 1
+      return { seq, lines: line === undefined ? [] : [line] }
+    }
+    Object.assign(past, { commit })
+    Object.defineProperty(past, 'commits', { get: () => 100_000, configurable: true })
+    const { events, end } = paced(tally, '0.0')
+    const place = `99999.${line?.place}`
+    const changed = { type: 'changed', place, runs: null, isSigned: true }
+    expect((await events.next()).value).toEqual(changed)
+    expect(reads).toBe(1)
+    end.abort()
+    await events.return(undefined)
+    const lines = Array.from({ length: limits.FEED_CHANGED_RUNS_MAX + 1 }, (_, n) => ({
+      place: n + 1,
+      kind: 'run' as const,
+      runId: `run-${n}` as never
+    }))
+    Object.assign(past, { commit: (seq: number) => ({ seq, lines }) })
+    const named = paced(tally, '99999.1')
+    expect((await named.events.next()).value).toMatchObject({ runs: { length: 256 } })
+    const many = paced(tally, '99999.0')
+    expect((await many.events.next()).value).toMatchObject({ runs: null, isSigned: false })
+    for (const one of [named, many]) one.end.abort()
+    Reflect.deleteProperty(past, 'commits')
+    Reflect.deleteProperty(past, 'commit')
     await tally.close()
   })
 })
