@@ -25,7 +25,7 @@ export async function watch(frame: Frame, { steps = false }: WatchOptions): Prom
   const ended = new AbortController()
   const runs = new WatchedRuns()
   const interruption = onInterrupt(async () => ended.abort())
-  const table = WatchTable.on(frame, runs)
+  const table = await WatchTable.on(frame, runs)
   const stopKeys =
     table === undefined
       ? undefined

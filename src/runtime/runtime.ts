@@ -60,10 +60,12 @@ import type { StartedRun, StartOptions } from './run/start-options.js'
 import type { Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
 import { exemptSecrets, redactedService } from './service/redacted-service.js'
 import { serve } from './service/service.js'
-import { type ExportOptions, exportIntent, exportLedger } from './system/exporting.js'
+import type { ExportOptions, ExportReport } from './system/exporting.js'
 import { Importing } from './system/importing.js'
 import { SystemActs } from './system/system-intents.js'
 import { readSystem } from './system/system-reading.js'
+
+const exporting = () => import('./system/exporting.js')
 
 /** The runtime as its own package sees it; users see {@link Runtime}. */
 export class WiredRuntime implements Runtime {
@@ -147,7 +149,7 @@ export class WiredRuntime implements Runtime {
       read: (action, payload) =>
         readSystem({ ledger, packages, audit, lock: this.#lock, realPath }, action, payload),
       act: (asked) => this.#acts.act(asked),
-      exports: (asked) => exportIntent((given) => this.export(given), asked),
+      exports: async (asked) => (await exporting()).exportIntent((to) => this.export(to), asked),
       imports: (asked) => this.#importing.act(asked)
     })
     this.#conversation = new Conversation({
@@ -350,12 +352,13 @@ export class WiredRuntime implements Runtime {
     return this.ledger.note()
   }
 
-  export(options: ExportOptions): ReturnType<typeof exportLedger> {
+  async export(options: ExportOptions): Promise<ExportReport> {
     const { ledger, store } = this.#opened
     const verify = (onRecord?: () => void) =>
       this.audit.verifySteadily({ reexecute: false, onRecord })
     const note = async () => (ledger.mode === 'safe' ? null : ledger.note())
-    return exportLedger({ store, identity: ledger.identity, verify, note }, options)
+    const exported = { store, identity: ledger.identity, verify, note }
+    return (await exporting()).exportLedger(exported, options)
   }
 
   status(): RuntimeStatus {

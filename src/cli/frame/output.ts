@@ -1,6 +1,6 @@
 import { isTallyError, type Json, Redactor } from '../../core/index.js'
-import { type Progress, ProgressBar } from './progress.js'
-import { Screen, type ScreenSize } from './screen.js'
+import type { Progress } from './progress.js'
+import type { Screen, ScreenSize } from './screen.js'
 import type { Sink } from './sink.js'
 import { escapedJson, type Paint, painter, Text, text } from './text.js'
 
@@ -89,8 +89,9 @@ export class Output {
   }
 
   /** The whole terminal, for a command that draws; undefined where there is none. */
-  screen(picture: (size: ScreenSize) => readonly Text[]): Screen | undefined {
+  async screen(picture: (size: ScreenSize) => readonly Text[]): Promise<Screen | undefined> {
     if (!this.isLive) return undefined
+    const { Screen } = await import('./screen.js')
     return new Screen(this.#stdout, (content) => this.#shown(content), picture)
   }
 
@@ -99,6 +100,7 @@ export class Output {
     work: (report: ((progress: Progress) => void) | undefined) => Promise<Result>
   ): Promise<Result> {
     if (!this.#hasBars) return work(undefined)
+    const { ProgressBar } = await import('./progress.js')
     const bar = new ProgressBar(this.#stderr)
     try {
       return await work((progress) => bar.show(progress))

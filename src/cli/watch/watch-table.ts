@@ -20,11 +20,12 @@ export class WatchTable {
   private constructor() {}
 
   /** Undefined where there is no terminal to draw on. */
-  static on({ output, directoryWords }: Frame, runs: WatchedRuns): WatchTable | undefined {
+  static async on(frame: Frame, runs: WatchedRuns): Promise<WatchTable | undefined> {
+    const { output, directoryWords } = frame
     if (!output.isLive) return undefined
     const table = new WatchTable()
     const [, ledger = DEFAULT_DIRECTORY] = directoryWords
-    table.#screen = output.screen((size) => {
+    table.#screen = await output.screen((size) => {
       const standing = { hasBegun: table.#hasBegun, mode: table.#mode }
       const shown = { runs, ledger, now: systemClock.now(), ...standing }
       return watchPicture(output.paint, shown, size)

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, TallyError } from '../../core/index.js'
+import type { ExportOptions } from '../system/exporting.js'
 
 /** Reads the parameters of one service call strictly: known names, right types, nothing besides. */
 export class Params {
@@ -107,4 +108,13 @@ export class Params {
   #invalid(problem: string): TallyError {
     return new TallyError('service.invalid_params', { method: this.#method, problem })
   }
+}
+
+/** What `export` and `exporting` are asked for. */
+export function askedExport(params: Params): ExportOptions {
+  const path = params.text('path')
+  const signed = !params.flag('unsigned')
+  const damaged = params.flag('damaged')
+  params.end()
+  return { path, signed, damaged }
 }

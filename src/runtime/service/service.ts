@@ -42,7 +42,7 @@ import {
   startAndFollow
 } from './following.js'
 import { type Asking, intentRequestsOf } from './intent-service.js'
-import { Params } from './params.js'
+import { askedExport, Params } from './params.js'
 import type {
   AnswerAction,
   AnswerParams,
@@ -54,7 +54,6 @@ import type {
   ServiceStreams
 } from './service-types.js'
 import { journalLines, receiptLine, receiptView, runLine, runView } from './views.js'
-import { askedExport, exportingBy } from './work-progress.js'
 
 export interface ServiceParts {
   readonly ledger: Ledger
@@ -119,12 +118,20 @@ export function serve(parts: ServiceParts): OwnerHandler {
     }
     if (isQuery(method)) return queries().then((loaded) => loaded.request(method, request))
     if (isQueryStream(method)) {
-      return (async function* () {
-        yield* (await queries()).stream(method, request)
-      })()
+      return given(async () => (await queries()).stream(method, request))
     }
     throw new TallyError('service.unknown_method', { method })
   }
+}
+
+function exportingBy({ exports }: ServiceParts, params: Params) {
+  const asked = askedExport(params)
+  return given(async () => (await import('./work-progress.js')).exportingBy(exports, asked))
+}
+
+/** A stream whose code is loaded when it is first read. */
+async function* given<Event>(load: () => Promise<AsyncIterable<Event>>): AsyncGenerator<Event> {
+  yield* await load()
 }
 
 function isMethod<Table extends object>(table: Table, name: string): name is keyof Table & string {
@@ -241,7 +248,7 @@ function streamsOf(parts: ServiceParts): Streams {
         ...principal
       })
     },
-    exporting: (params) => exportingBy(parts.exports, params),
+    exporting: (params) => exportingBy(parts, params),
     resume: (params) => {
       const follow = params.flag('follow')
       return resumeAndFollow(runningOf(parts), { id: lastOf(params, params.text('id')), follow })

@@ -1,5 +1,4 @@
 import type { ExportOptions, ExportProgress, ExportReport } from '../system/exporting.js'
-import type { Params } from './params.js'
 
 interface Progress {
   readonly phase: string
@@ -50,19 +49,9 @@ function isFurther(shown: Progress | undefined, { phase, done, total }: Progress
 /** The stream of an export. */
 export function exportingBy(
   exports: (given: ExportOptions) => Promise<ExportReport>,
-  params: Params
+  asked: ExportOptions
 ) {
-  const asked = askedExport(params)
   return withProgress<ExportProgress, ExportReport>((onProgress) =>
     exports({ ...asked, onProgress })
   )
-}
-
-/** What `export` and `exporting` are asked for. */
-export function askedExport(params: Params): ExportOptions {
-  const path = params.text('path')
-  const signed = !params.flag('unsigned')
-  const damaged = params.flag('damaged')
-  params.end()
-  return { path, signed, damaged }
 }

@@ -215,11 +215,11 @@ class Terminal {
 }
 
 describe('Screen', () => {
-  it('draws over the last picture in one write, waits for the terminal, and gives it back', () => {
+  it('draws over the last picture in one write, waits for the terminal, and gives it back', async () => {
     const stdout = new Terminal()
     const output = new Output({ stdout, stderr: stdout, isJson: false, environment: {} })
     let count = 0
-    const screen = output.screen(({ columns }) => {
+    const screen = await output.screen(({ columns }) => {
       count += 1
       return [painter(false)('bold', `${columns}`), painter(false)('bold', 'line')]
     })
@@ -238,12 +238,12 @@ describe('Screen', () => {
     expect(stdout.writes.slice(2)).toEqual(['\u001b[?7h\u001b[?25h\u001b[?1049l'])
   })
 
-  it('is there on a terminal alone', () => {
+  it('is there on a terminal alone', async () => {
     const stdout = new Terminal()
     const of = (isJson: boolean, environment: Readonly<Record<string, string>>) =>
       new Output({ stdout, stderr: stdout, isJson, environment }).screen(() => [])
-    expect(of(true, {})).toBeUndefined()
-    expect(of(false, { TERM: 'dumb' })).toBeUndefined()
+    expect(await of(true, {})).toBeUndefined()
+    expect(await of(false, { TERM: 'dumb' })).toBeUndefined()
     expect(stdout.writes).toEqual([])
   })
 })
