@@ -4,6 +4,7 @@ import type { Outcome } from '../code/outcome.js'
 import type { StateView } from '../code/state-view.js'
 import { callWait, keptEvent, type Performed, requestedDraft } from '../run/decide.js'
 import { contradicted } from '../run/failed-attempts.js'
+import { KeptWrites } from '../run/kept-writes.js'
 import type { Overlay } from '../run/overlay.js'
 import { compensationBlock } from '../run/overlay-tasks.js'
 import type { Kept, Past } from '../run/past.js'
@@ -28,8 +29,7 @@ export class OpenCalls {
   readonly #recallPort: RecallPort
   /** Bodies of earlier attempts' results that only the journal has. */
   readonly #kept = new WeakMap<Past, KeptBodies>()
-  /** What writes were given of earlier attempts, by their numbers. */
-  readonly #claims = new WeakMap<Past, Map<number, Kept>>()
+  readonly #keptWrites = new WeakMap<Past, KeptWrites>()
   /** Effects sent and not yet answered. */
   #performing = 0
   #isFlushPlanned = false
@@ -67,13 +67,11 @@ export class OpenCalls {
   /** What an earlier attempt has got for a call: in the same place, or for the same write. */
   #keptFor(attempt: Attempt, call: Call): Kept | undefined {
     const { past } = attempt
-    if (call.kind !== 'effect' || call.sideEffects === 'none') return past.earlier?.kept(call)
-    const claims = this.#claims.get(past) ?? new Map<number, Kept>()
-    this.#claims.set(past, claims)
-    const kept = past.keptWrite(call, claims)
-    // Until it is in the journal, only this says that it has been given.
-    if (kept !== undefined) claims.set(call.seq, kept)
-    return kept
+    if (past.earlier === undefined) return undefined
+    if (call.kind !== 'effect' || call.sideEffects === 'none') return past.earlier.kept(call)
+    const writes = this.#keptWrites.get(past) ?? new KeptWrites(past)
+    this.#keptWrites.set(past, writes)
+    return writes.take(call)
   }
 
   /** Gives a call the answer that an earlier attempt has got, from the journal if need be (L7). */

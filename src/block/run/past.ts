@@ -146,56 +146,15 @@ export class Past {
     return undefined
   }
 
-  /**
-   * What earlier attempts were answered for a write: the first asking gets the first answer, the
-   * next one the next, whatever their numbers are. With more or fewer calls before it, or an
-   * attempt between that did not get so far, it is the same write, and is not sent again; and a
-   * write that is asked for twice is not taken for one that was sent once (L7). `claims`: what
-   * calls are being given, by their numbers.
-   */
-  keptWrite(
-    call: { readonly seq: number; readonly requestHash: Hash },
-    claims: ReadonlyMap<number, Kept>
-  ): Kept | undefined {
-    const inPlace = this.earlier?.kept(call)
-    const isOwn = inPlace?.past.attempt === this.attempt && this.hasSentAs(call.seq)
-    const sent = isOwn ? [] : this.#sentBefore(call.requestHash)
-    return sent.length === 0 ? inPlace : sent[this.#given(call, claims)]
-  }
-
-  /** Answers to a write that earlier attempts have sent, in the order in which they did. */
-  #sentBefore(requestHash: Hash): readonly Kept[] {
-    const sent: Kept[] = []
-    for (let past = this.earlier; past !== undefined; past = past.earlier) {
-      if (past.attempt !== this.attempt) sent.push(...past.#sentOf(requestHash))
-    }
-    return sent.reverse()
-  }
-
-  /** How many other calls of this part have an answer to the same write without having sent it. */
-  #given(
-    { seq, requestHash }: { readonly seq: number; readonly requestHash: Hash },
-    claims: ReadonlyMap<number, Kept>
-  ): number {
-    let given = 0
-    for (let place = 0; place < this.answers; place += 1) {
-      const answer = this.recorded.at(place)
-      const isIt = answer?.ok === true && answer.requestHash === requestHash
-      if (isIt && answer.seq !== seq && !this.isRequested(answer.seq)) given += 1
-    }
-    for (const [claimant, { answer }] of claims) {
-      const isIt = answer.requestHash === requestHash && claimant !== seq
-      if (isIt && this.recorded.find(claimant) === undefined) given += 1
-    }
-    return given
-  }
-
-  /** Answers to a write that this part has sent, the last first. */
-  *#sentOf(requestHash: Hash): Generator<Kept> {
-    for (const entry of [...(this.#requested?.values() ?? [])].reverse()) {
-      if (entry.requestHash !== requestHash) continue
-      const answer = this.recorded.find(entry.seq)
-      if (answer?.ok === true && answer.requestHash === requestHash) yield { answer, past: this }
+  /** Answers to the writes that this part has sent, in the order in which it did. */
+  *answersSent(): Generator<Kept> {
+    if (this.#requested === undefined) return
+    const answers = new Map<number, Sealed>()
+    // What was sent stays whole.
+    for (const answer of this.recorded.whole()) if (answer.ok) answers.set(answer.seq, answer)
+    for (const { seq, requestHash } of this.#requested.values()) {
+      const answer = answers.get(seq)
+      if (answer?.requestHash === requestHash) yield { answer, past: this }
     }
   }
 
