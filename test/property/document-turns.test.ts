@@ -42,7 +42,8 @@ const dearest: Readonly<Record<HostileKind, readonly string[]>> = {
   bundle: [
     'one value with guarded references',
     'one value with references that lead nowhere',
-    'a chain of reads'
+    'a chain of reads',
+    'many nodes of one heavy query'
   ],
   protocol: ['ABI types with many dimensions'],
   pack: ['includes of the wrong type', 'overrides with refused names'],

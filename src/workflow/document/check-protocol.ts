@@ -82,7 +82,7 @@ function* checkingCallable(callable: ActionDocument | QueryDocument, issues: Iss
     passSteps(STEPS_OF_PART)
     if (isSliceFull()) yield
     if (!isComposite(execution)) {
-      checkExecution(execution, here)
+      yield* checkingExecution(execution, here)
       continue
     }
     refuseTwice(
@@ -91,18 +91,18 @@ function* checkingCallable(callable: ActionDocument | QueryDocument, issues: Iss
       here.below(['steps'])
     )
     for (const [index, step] of execution.steps.entries()) {
-      checkExecution(step.execution, here.below(['steps', index, 'execution']))
+      yield* checkingExecution(step.execution, here.below(['steps', index, 'execution']))
     }
   }
 }
 
-function checkExecution(execution: SimpleExecution, issues: Issues): void {
+function* checkingExecution(execution: SimpleExecution, issues: Issues): Pieces<void> {
   if (!isKnownExecution(execution)) return
   if (execution.type === 'evm_read' || execution.type === 'evm_call') {
-    checkArguments(execution.abi, execution.args, issues)
+    yield* checkingArguments(execution.abi, execution.args, issues)
   } else if (execution.type === 'evm_multiread' || execution.type === 'evm_multicall') {
     for (const [index, call] of execution.calls.entries()) {
-      checkArguments(call.abi, call.args, issues.below(['calls', index]))
+      yield* checkingArguments(call.abi, call.args, issues.below(['calls', index]))
     }
     if (execution.type === 'evm_multiread') {
       refuseTwice(
@@ -114,7 +114,11 @@ function checkExecution(execution: SimpleExecution, issues: Issues): void {
   }
 }
 
-function checkArguments(abi: AbiFunction, args: Readonly<Record<string, unknown>>, issues: Issues) {
+function* checkingArguments(
+  abi: AbiFunction,
+  args: Readonly<Record<string, unknown>>,
+  issues: Issues
+): Pieces<void> {
   const names = abi.inputs.map(({ name }) => name)
   refuseTwice(names, 'input', issues.below(['abi', 'inputs']))
   for (const name of names) {
@@ -125,6 +129,7 @@ function checkArguments(abi: AbiFunction, args: Readonly<Record<string, unknown>
   }
   for (const name of Object.keys(args)) {
     if (names.includes(name)) continue
+    if (isSliceFull()) yield
     issues.error('extra_argument', `${abi.name} has no argument ${name}`, ['args', name])
   }
 }
