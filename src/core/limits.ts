@@ -294,7 +294,7 @@ export const OWNER_CONNECTIONS_MAX = 64
 export const OWNER_REQUESTS_MAX = 64
 /** Events of one stream that are sent before the client asks for more. */
 export const OWNER_EVENTS_AHEAD_MAX = 256
-/** Length of a method name on the owner socket. */
+/** Length of a method name on the owner socket, and of names that errors of the service show. */
 export const OWNER_METHOD_LENGTH_MAX = 128
 /** Bytes of a Unix socket's path; the system cuts longer ones without an error. */
 export const SOCKET_PATH_BYTES_MAX = 107

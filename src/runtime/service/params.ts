@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, TallyError } from '../../core/index.js'
+import { isJsonObject, type Json, type JsonObject, limits, TallyError } from '../../core/index.js'
 import type { ExportOptions } from '../system/exporting.js'
 
 /** Reads the parameters of one service call strictly: known names, right types, nothing besides. */
@@ -98,7 +98,7 @@ export class Params {
   /** Refuses names that nothing has asked for. */
   end(): void {
     const unknown = Object.keys(this.#values).find((name) => !this.#asked.has(name))
-    if (unknown !== undefined) throw this.#invalid(`${unknown} is not known`)
+    if (unknown !== undefined) throw this.#invalid(`${shownName(unknown)} is not known`)
   }
 
   #missing(name: string): never {
@@ -108,6 +108,20 @@ export class Params {
   #invalid(problem: string): TallyError {
     return new TallyError('service.invalid_params', { method: this.#method, problem })
   }
+}
+
+/** The refusal of a method that the service does not have. */
+export function unknownMethod(method: string): TallyError {
+  return new TallyError('service.unknown_method', { method: shownName(method) })
+}
+
+/**
+ * A name of a request, for an error that is searched for secrets at once. A long one is not shown
+ * in part: half of a secret would not be found.
+ */
+function shownName(name: string): string {
+  const { length } = name
+  return length <= limits.OWNER_METHOD_LENGTH_MAX ? name : `of ${length} characters`
 }
 
 /** What `export` and `exporting` are asked for. */

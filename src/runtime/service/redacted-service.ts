@@ -9,7 +9,8 @@ export function redactedService(handle: OwnerHandler, redactor: Redactor): Owner
     try {
       answer = handle(request)
     } catch (error) {
-      // A caller that reads a stream has to see it at once; it is about the names of a request.
+      // A caller that reads a stream has to see it at once; such an error has only names of a
+      // request, which are short.
       throw redactedErrorAtOnce(error, redactor)
     }
     if (Symbol.asyncIterator in answer) return redactedEvents(answer, redactor)

@@ -42,7 +42,7 @@ import {
   startAndFollow
 } from './following.js'
 import { type Asking, intentRequestsOf } from './intent-service.js'
-import { askedExport, Params } from './params.js'
+import { askedExport, Params, unknownMethod } from './params.js'
 import type {
   AnswerAction,
   AnswerParams,
@@ -120,7 +120,7 @@ export function serve(parts: ServiceParts): OwnerHandler {
     if (isQueryStream(method)) {
       return given(async () => (await queries()).stream(method, request))
     }
-    throw new TallyError('service.unknown_method', { method })
+    throw unknownMethod(method)
   }
 }
 

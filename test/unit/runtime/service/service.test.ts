@@ -66,6 +66,26 @@ describe('the service', () => {
     await expect(stream('receipts', { from: 0.5 })).rejects.toMatchObject(invalid)
   })
 
+  it('K16: has short errors where it throws at once, however long the names of a request', () => {
+    const long = 'x'.repeat(1_000_000)
+    const answer = { id: 'r', token: 't', digest: 'd', action: 'resume', path: '/', document }
+    const methods = ['run', 'exporting', 'resume', 'answer', 'events', 'verifying', 'feed', 'runs']
+    const given = [{ ...answer, [long]: 1 }, { ...answer, action: long }, { agent: long }]
+    const errors: unknown[] = []
+    for (const method of [long, ...methods]) {
+      for (const params of [...given, long]) {
+        try {
+          tally.service({ method, params, signal })
+        } catch (error) {
+          errors.push(error)
+        }
+      }
+    }
+    expect(errors.length).toBeGreaterThan(10)
+    expect(errors.filter((error) => `${JSON.stringify(error)}${error}`.length > 2_000)).toEqual([])
+    expect(`${errors[0]}`).toContain('no method of 1000000 characters')
+  })
+
   it('gives of a journal as many entries as are asked for', async () => {
     await startRun('bounded')
     const all = await stream('journal', { id: 'bounded' })
