@@ -7,9 +7,9 @@ import { joined, text } from './frame/text.js'
 import { LedgerSource } from './inspect/ledger-source.js'
 import { followLedger, type News } from './watch/follow-ledger.js'
 import { listenToKeys } from './watch/keys.js'
-import { stepText, whyOf } from './watch/watch-rows.js'
+import { openRuns, stepText, whyOf } from './watch/watch-rows.js'
 import { WatchTable } from './watch/watch-table.js'
-import { type Change, WatchedRuns } from './watch/watched-runs.js'
+import { type Change, type WatchedRun, WatchedRuns } from './watch/watched-runs.js'
 
 export interface WatchOptions {
   readonly steps?: boolean
@@ -39,6 +39,7 @@ export async function watch(frame: Frame, { steps = false }: WatchOptions): Prom
       if (ended.signal.aborted) break
       const change = taken(runs, news)
       if (table !== undefined) table.show(news)
+      else if (news.type === 'begun') await tellOpen(frame, runs)
       else await tell(frame, news, change, steps)
     }
   } finally {
@@ -61,13 +62,22 @@ function taken(runs: WatchedRuns, news: News): Change | undefined {
   return news.isNew ? change : undefined
 }
 
+/** One line for each run that is open when the watch begins. */
+async function tellOpen(frame: Frame, runs: WatchedRuns): Promise<void> {
+  for (const run of openRuns(runs)) {
+    frame.output.document('open', { run })
+    await tellRun(frame, run.status, run)
+  }
+}
+
 /** One line for each change. */
 async function tell(
-  { output }: Frame,
+  frame: Frame,
   news: News,
   change: Change | undefined,
   steps: boolean
 ): Promise<void> {
+  const { output } = frame
   if (news.type === 'mode') {
     const { mode, cause } = news
     output.document('mode', { mode, cause })
@@ -76,6 +86,10 @@ async function tell(
   if (change === undefined || (change.change === 'step' && !steps)) return
   const { change: what, run } = change
   output.document('change', { change: what, run })
+  await tellRun(frame, what, run)
+}
+
+async function tellRun({ output }: Frame, what: Change['change'], run: WatchedRun): Promise<void> {
   const { paint } = output
   const style = what === 'quarantined' ? 'red' : 'cyan'
   const shown = paint(what in statusStyles ? statusStyles[run.status] : style, what)

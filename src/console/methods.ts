@@ -21,6 +21,7 @@ const kinds: Readonly<Record<Name, MethodKind>> = {
   cancel: change,
   chart: read,
   chartAt: read,
+  counts: read,
   doctor: read,
   events: reads,
   export: change,

@@ -62,6 +62,7 @@ export type {
   QueryRequests,
   QueryStreams,
   RunChart,
+  RunCounts,
   RunFilter,
   RunLine,
   ShownStatus,

@@ -162,6 +162,42 @@ describe('what the page checks by itself', () => {
   })
 })
 
+describe('what a receipt and a turn have', () => {
+  it('is shown: sealed responses, hashed again by the page, and what an agent said', async (context) => {
+    const { page, faults } = await opened(context, '/runs')
+    const index = (await ledger.methods.log?.({ limit: 200 }))?.items.findLast(
+      ({ runId, path }) => runId === 'june' && path === 'root/pay'
+    )?.index
+    await page.goto(served.link(`/ledger/${index}`))
+    await page.click('summary:has-text("Sealed responses (1)")')
+    await page.waitForSelector('text=this page hashed the response >> visible=true')
+    await page.goto(served.link('/runs/harbour?view=turns'))
+    const said = await page.textContent('.turn .say >> nth=0')
+    await page.click('text=Play as it arrived >> nth=0')
+    await page.waitForSelector('.turn .say .car')
+    await page.waitForSelector('.turn .say .car', { state: 'detached' })
+    expect(await page.textContent('.turn .say >> nth=0')).toBe(said)
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+})
+
+describe('a ledger that no process holds', () => {
+  it('is not said to be live, and offers to sign nothing', async (context) => {
+    ledger.readOnly = true
+    const { page } = await opened(context, '/ledger')
+    await page.waitForSelector('.beat.live')
+    served.send({ type: 'mode', mode: 'ready', cause: null, isHeld: false })
+    await page.waitForSelector('.beat >> text=not held')
+    await page.waitForSelector('text=this page cannot sign')
+    await page.waitForSelector('.cmd >> text=tally note --dir ./ledger')
+    expect(await page.$('text=Sign a note of now')).toBeNull()
+    served.send({ type: 'mode', mode: 'ready', cause: null, isHeld: true })
+    await page.waitForSelector('.beat.live >> text=live')
+    await page.context().close()
+  })
+})
+
 describe('safe mode', () => {
   it('is said on the list of runs with cause and fix, and on every screen', async (context) => {
     ledger.safeModeCause = { code: 'ledger.corrupt', message: 'receipt 12 is not as signed' }
@@ -271,6 +307,7 @@ describe('a large ledger', () => {
     await page.waitForSelector('.trow')
     const nodes = () => page.evaluate<number>('document.querySelectorAll("*").length')
     expect(await nodes()).toBeLessThanOrEqual(2_000)
+    await page.waitForSelector(`.chip >> text=${ledger.runs.length}`)
     await page.evaluate('document.querySelector(".runs").scrollTop = 5_000')
     await page.waitForSelector('text=parcel-8815-9852')
     expect(await nodes()).toBeLessThanOrEqual(2_000)

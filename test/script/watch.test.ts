@@ -67,6 +67,11 @@ describe('tally watch', () => {
     watch.child.kill('SIGTERM')
     const { code, documents, stderr } = await watch.ended
     expect({ code, stderr }).toEqual({ code: 143, stderr: '' })
+    // What was open is said first, and is no change.
+    expect(documents[0]).toMatchObject({
+      $type: 'open',
+      run: { id: 'before', status: 'waiting', waits: [{ reason: 'external' }] }
+    })
     const changes = documents.filter(({ $type }) => $type === 'change')
     const told = changes.map(({ change, run }) => [change, (run as { readonly id: string }).id])
     expect(told.filter(([change]) => change !== 'started' && change !== 'running')).toEqual([

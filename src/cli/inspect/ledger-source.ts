@@ -107,7 +107,7 @@ export class LedgerSource {
       const seen = this.#openings
       const { client, holder } = use.session
       try {
-        yield await modeOf(client)
+        yield await modeOf(client, holder !== 'us')
         since ??= await placeOf(client)
         const events = { method: 'feed', params: { ...how, since }, signal }
         for await (const event of holder === 'us'
@@ -195,7 +195,7 @@ async function snapshotSource(file: string) {
 }
 
 async function* unmoved(service: OwnerHandler, signal: AbortSignal): AsyncGenerator<Json> {
-  yield await modeOf(localClient(service))
+  yield await modeOf(localClient(service), false)
   while (!signal.aborted) await pause(limits.FEED_COMMENT_MS, signal)
 }
 
@@ -225,10 +225,10 @@ async function markOf(directory: string): Promise<string> {
 }
 
 /** How the ledger stands, as the feed says it: the holder may be another one. */
-async function modeOf(client: ServiceClient): Promise<Json> {
+async function modeOf(client: ServiceClient, isHeld: boolean): Promise<Json> {
   const { mode, cause } = await client.request('status', {})
   // Commits come and go: the feed does not tell of each, either.
-  return { type: 'mode', mode: mode === 'committing' ? 'ready' : mode, cause }
+  return { type: 'mode', mode: mode === 'committing' ? 'ready' : mode, cause, isHeld }
 }
 
 /** Where the ledger stands, or somewhat before. */

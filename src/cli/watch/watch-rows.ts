@@ -61,6 +61,11 @@ const FIXED_ROWS = 5
 
 const ranks = { waiting: 0, imported: 1, running: 2, failed: 3, done: 3, cancelled: 3 } as const
 
+/** What is open, in the order of the table. */
+export function openRuns({ all }: Pick<WatchedRuns, 'all'>): readonly WatchedRun[] {
+  return inOrder(all).filter(isOpen)
+}
+
 /** What waits, the longest first; what runs, the oldest first; what has ended, the last first. */
 function inOrder(all: readonly WatchedRun[]): readonly WatchedRun[] {
   const rank = (run: WatchedRun) => (run.waits.length > 0 ? 0 : ranks[run.status])

@@ -9,7 +9,7 @@ import { problemOf } from './client/query.js'
 import { copy, Problem } from './parts/basics.js'
 import { followKeys, overlay, useKeys } from './parts/keys.js'
 import { linkTo } from './pure/addresses.js'
-import { countWaits } from './screens/counts.js'
+import { countAll } from './screens/counts.js'
 import { Health } from './screens/health.js'
 import { Ledger } from './screens/ledger.js'
 import { Overlays } from './screens/overlays.js'
@@ -27,7 +27,7 @@ const refusal = signal<{ code: string; message: string; fix?: string | undefined
 function Page() {
   const { screen, id } = address.value
   const { runs } = changes.value
-  useEffect(countWaits, [runs])
+  useEffect(countAll, [runs])
   useEffect(() => {
     if (screen !== 'runs' || id === undefined) document.title = `${names[screen]} · tallystick`
   }, [screen, id])

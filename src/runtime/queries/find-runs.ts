@@ -10,7 +10,7 @@ import type { Ledger, RunRecord } from '../../ledger/index.js'
 import { isEnded } from '../run/ended.js'
 import { endingUnit, isIntentRun } from '../run/run-records.js'
 import { checkShown, type ShownLedger } from '../run/shown.js'
-import type { Page, RunFilter, RunLine } from './query-types.js'
+import type { Page, RunCounts, RunFilter, RunLine, ShownStatus } from './query-types.js'
 import { encodePlace, type IndexedRun, parsePlace, type RunIndex, someOf } from './run-index.js'
 
 /** What a list shows of a run beside what its receipts say. */
@@ -56,6 +56,20 @@ export class FoundRuns {
       if (sees(line)) items.push(line)
     }
     return { items, next: next === undefined ? null : encodePlace(next) }
+  }
+
+  /** How many there are, by what lists show of them. */
+  async counts(): Promise<RunCounts> {
+    const { index } = this.#parts
+    await index.refresh()
+    const byStatus: Partial<Record<ShownStatus, number>> = {}
+    let all = 0
+    for (const [status, count] of index.counts) {
+      const shown = this.#lines.shown(status)
+      byStatus[shown] = (byStatus[shown] ?? 0) + count
+      all += count
+    }
+    return { all, byStatus }
   }
 
   #wantedBy({ status, name, text, since, until }: RunFilter): (run: IndexedRun) => boolean {

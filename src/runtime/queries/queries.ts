@@ -23,6 +23,7 @@ export type Queries = {
 
 const requests: Readonly<Record<keyof QueryRequests, true>> = {
   find: true,
+  counts: true,
   waits: true,
   chart: true,
   chartAt: true,

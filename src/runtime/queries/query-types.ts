@@ -67,6 +67,13 @@ export interface RunLine {
   readonly notChecked: readonly string[]
 }
 
+/** How many runs a ledger has. */
+export interface RunCounts {
+  readonly all: number
+  /** Absent: none. */
+  readonly byStatus: Readonly<Partial<Record<ShownStatus, number>>>
+}
+
 /** An open wait of any run: of the runs that began first before the others. */
 export interface WaitLine {
   readonly runId: RunId
@@ -147,6 +154,9 @@ export interface Call {
   readonly request: Json
   readonly requestHash: Hash
   readonly response: Json
+  /** SHA-256 of the canonical JSON of `{ body: response, salt }`: what a receipt signs. */
+  readonly responseHash: Hash
+  readonly salt: Hash
   readonly ok: boolean
 }
 
@@ -271,7 +281,13 @@ export type FeedEvent =
       readonly runs: readonly RunId[] | null
       readonly isSigned: boolean
     }
-  | { readonly type: 'mode'; readonly mode: string; readonly cause: Json }
+  | {
+      readonly type: 'mode'
+      readonly mode: string
+      readonly cause: Json
+      /** False where no process holds the ledger, and it is read from the disk. */
+      readonly isHeld?: boolean
+    }
   | { readonly type: 'delta'; readonly runId: RunId; readonly path: string; readonly text: string }
   /** What followed `since` is not kept any more: ask anew, and follow from here. */
   | { readonly type: 'reset'; readonly place: EventPlace }
@@ -282,6 +298,7 @@ export interface QueryRequests {
     readonly params: RunFilter & PageParams & AskedAs
     readonly result: Page<RunLine>
   }
+  readonly counts: { readonly params: object; readonly result: RunCounts }
   readonly waits: { readonly params: PageParams & AskedAs; readonly result: Page<WaitLine> }
   /** Throws `run.not_found`. */
   readonly chart: { readonly params: { readonly id: string }; readonly result: RunChart }

@@ -58,8 +58,9 @@ async function answersOf(
     const entry = value as unknown as JournalEntry
     if (!('attempt' in entry) || placeKey(entry) !== placeKey(place)) continue
     if (entry.k === 'sealed') {
-      const { seq, effect, requestHash, body = null, ok } = entry
-      answers.set(seq, { seq, effect, request: null, requestHash, response: body, ok })
+      const { seq, effect, requestHash, body = null, responseHash, salt, ok } = entry
+      const response = { response: body, responseHash, salt, ok }
+      answers.set(seq, { seq, effect, request: null, requestHash, ...response })
     } else if (entry.k === 'wait' && entry.seq !== null) requests.set(entry.seq, entry)
     else if (entry.k === 'rewound') for (const seq of entry.dropped) answers.delete(seq)
     else if (entry.k === 'settled') output = entry.response

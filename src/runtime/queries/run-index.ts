@@ -30,6 +30,7 @@ export class RunIndex {
   readonly #byId = new Map<RunId, IndexedRun>()
   /** Oldest first. */
   #order: RunId[] = []
+  readonly #counts = new Map<RunStatus, number>()
   readonly #moved = new Set<RunId>()
   #isMade = false
   #refreshing: Promise<void> = Promise.resolve()
@@ -46,6 +47,11 @@ export class RunIndex {
   refresh(): Promise<void> {
     this.#refreshing = this.#refreshing.catch(() => undefined).then(() => this.#refresh())
     return this.#refreshing
+  }
+
+  /** How many runs have each status. */
+  get counts(): ReadonlyMap<RunStatus, number> {
+    return this.#counts
   }
 
   /** Runs in no order. */
@@ -74,7 +80,10 @@ export class RunIndex {
     const fresh: RunId[] = []
     let count = 0
     for await (const record of this.#changed()) {
-      if (!this.#byId.has(record.runId)) fresh.push(record.runId)
+      const before = this.#byId.get(record.runId)
+      if (before === undefined) fresh.push(record.runId)
+      else this.#count(before.status, -1)
+      this.#count(record.status, 1)
       this.#byId.set(record.runId, indexed(record))
       count += 1
       if (count % RUNS_IN_TURN === 0) await nextTurn()
@@ -93,6 +102,10 @@ export class RunIndex {
       const record = ledger.run(id, { durable: true })
       if (record !== undefined) yield record
     }
+  }
+
+  #count(status: RunStatus, change: 1 | -1): void {
+    this.#counts.set(status, (this.#counts.get(status) ?? 0) + change)
   }
 
   #at(index: number): IndexedRun | undefined {

@@ -13,7 +13,7 @@ import type { Params } from './params.js'
 import type { QueryTable } from './query-tables.js'
 import { runLine } from './views.js'
 
-export type RunQuery = 'find' | 'waits' | 'chart' | 'chartAt' | 'calls' | 'locate'
+export type RunQuery = 'find' | 'counts' | 'waits' | 'chart' | 'chartAt' | 'calls' | 'locate'
 
 /** The queries about runs. */
 export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
@@ -56,6 +56,10 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
         ...(until === undefined ? {} : { until })
       }
       return runs().find(filter, page, seenBy(parts, agent))
+    },
+    counts: async (params) => {
+      params.end()
+      return runs().counts()
     },
     waits: async (params) => {
       const page = pageOf(params)

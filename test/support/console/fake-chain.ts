@@ -1,5 +1,6 @@
+import type { JournalEntry } from '../../../src/block/index.js'
 import { canonicalize, type Hash, hashJson, type Json } from '../../../src/core/index.js'
-import type { LogLine, ReceiptView } from '../../../src/runtime/index.js'
+import type { Calls, LogLine, ReceiptView } from '../../../src/runtime/index.js'
 import { identity, START, signed } from './fake-journals.js'
 import type { FakeRun } from './fake-runs.js'
 
@@ -65,6 +66,17 @@ export function evidenceOf(runs: readonly FakeRun[], from: number): readonly Fak
   })
 }
 
+/** The calls of a step, as its run's journal has them. */
+export function callsAt({ journal }: FakeRun, path: string, step: number): Calls['calls'] {
+  return journal.lines.flatMap(({ entry: line }) => {
+    const entry = line as unknown as JournalEntry
+    if (entry.k !== 'sealed' || entry.path !== path || entry.step !== step) return []
+    const { seq, effect, requestHash, responseHash, salt, ok, body: response } = entry
+    const request = { step, of: path }
+    return [{ seq, effect, request, requestHash, response, responseHash, salt, ok }]
+  })
+}
+
 const secondsOf = (at: number) => Math.floor((at - (START % 1_000)) / 1_000)
 
 function chained(run: FakeRun, entry: Json, before: readonly Chained[]): Chained {
@@ -96,7 +108,15 @@ function chained(run: FakeRun, entry: Json, before: readonly Chained[]): Chained
     dappId: by,
     identity,
     inputHash: hashJson(payload),
-    inputPayload: { run: { runId: id, path: path ?? 'root', step: step ?? 0, attempt: 1 } },
+    inputPayload: {
+      run: { runId: id, path: path ?? 'root', step: step ?? 0, attempt: 1 },
+      sealed: callsAt(run, path ?? 'root', step ?? 0).map(
+        ({ seq, effect, requestHash, responseHash, response }) => ({
+          ...{ seq, effect, requestHash, responseHash },
+          bytes: canonicalize(response).length
+        })
+      )
+    },
     intent: action,
     nextStateRoot: hashJson(['state', index]),
     previousReceiptHash: before.at(-1)?.line.hash ?? null,

@@ -165,8 +165,8 @@ export class FakeJournal {
     const sideEffects = 'idempotent'
     this.#add('requested', { ...place, seq: 1, effect, sideEffects, requestHash, key })
     this.#at += ms
-    const responseHash = hashJson(body)
     const salt = hashJson('salt')
+    const responseHash = hashJson({ body, salt })
     this.#add('sealed', {
       ...place,
       seq: 1,

@@ -12,7 +12,7 @@ import type {
   VerificationProgress,
   WaitLine
 } from '../../../src/runtime/index.js'
-import { type Chained, chainOf, evidenceOf, type FakeEvidence } from './fake-chain.js'
+import { type Chained, callsAt, chainOf, evidenceOf, type FakeEvidence } from './fake-chain.js'
 import { identity } from './fake-journals.js'
 import { type FakeRun, fakeRuns } from './fake-runs.js'
 import { agentRun, callsOfTurn } from './fake-turns.js'
@@ -35,6 +35,8 @@ export class FakeLedger {
   damagedAt: number | null = null
   /** Why nothing is written to it, where it is in safe mode. */
   safeModeCause: { readonly code: string; readonly message: string } | null = null
+  /** It was opened without its key. */
+  readOnly = false
   /** What it says of open runs. */
   toResume: readonly Json[] = []
   /** Whether it says how far a verification is: earlier versions do not. */
@@ -215,7 +217,16 @@ export class FakeLedger {
           status: run.view.status
         }
       },
-      calls: ({ path }) => callsOfTurn(path),
+      calls: ({ id, path, step = 0 }) => {
+        const calls = callsAt(this.#run(id), path, step)
+        const isTurn = calls.length === 0 || calls.some(({ effect }) => effect === 'agent.turn')
+        return isTurn ? callsOfTurn(path) : { calls, input: null, output: null, notChecked: [] }
+      },
+      counts: () => {
+        const byStatus: Record<string, number> = {}
+        for (const { view } of this.runs) byStatus[view.status] = (byStatus[view.status] ?? 0) + 1
+        return { all: this.runs.length, byStatus }
+      },
       waits: ({ limit = 50, cursor }) => pageOf(this.openWaits(), limit, cursor),
       message: (params) => {
         const wait = this.openWaits().find(({ wait: { token } }) => token === params.token)
@@ -240,7 +251,7 @@ export class FakeLedger {
         epoch: 2,
         location: './ledger',
         process: 4242,
-        readOnly: false,
+        readOnly: this.readOnly,
         isFollower: false,
         warnings: [],
         quarantined: []

@@ -72,6 +72,8 @@ export function callsOfTurn(path: string): Calls {
   const systemPrompt = [texts.rules, agentText(agentId)].join('\n\n')
   const request = { systemPrompt, turn: { prompt: texts.input } }
   const call = { seq: 1, effect: 'agent.turn', request, requestHash: hashJson(request) }
-  const calls = [{ ...call, response: {}, ok: true }]
+  const [salt, response] = [hashJson('salt'), {}]
+  const responseHash = hashJson({ body: response, salt })
+  const calls = [{ ...call, response, responseHash, salt, ok: true }]
   return { calls, input: payload, output: null, notChecked: [] }
 }

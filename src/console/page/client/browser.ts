@@ -14,6 +14,9 @@ export function after(delayMs: number, act: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
+/** Whether the reader has asked the system for less motion. */
+export const prefersStillness = () => matchMedia('(prefers-reduced-motion: reduce)').matches
+
 const THEME = 'tally-theme'
 export type Theme = 'light' | 'dark'
 

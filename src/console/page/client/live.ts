@@ -9,6 +9,8 @@ export type Connection = 'connecting' | 'live' | 'lost'
 /** What everything on the page follows: one paint a frame, however many events there are. */
 export const changes = signal<Changes>(noChanges)
 export const connection = signal<Connection>('connecting')
+/** Whether a process holds the ledger; without one nothing moves in it. */
+export const isHeld = signal(true)
 export const status = signal<ServiceStatus | null>(null)
 /** Commit up to which everything is shown, or null before the first event. */
 export const shownCommit = signal<string | null>(null)
@@ -55,6 +57,7 @@ function paint(): void {
   now.value = nowMs()
   if (events.some(({ type }) => type === 'reset')) everythingChanged()
   else changes.value = changesAfter(changes.value, events)
+  for (const event of events) if (event.type === 'mode') isHeld.value = event.isHeld !== false
   addDeltas(events)
   const counts = events.some((event) => event.type === 'mode' || isSigned(event))
   if (counts) refreshStatus()

@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { after } from '../client/browser.js'
+import { status } from '../client/live.js'
+import { commandLine } from '../pure/commands.js'
 import { shownLine } from '../pure/shown-text.js'
 import { Icon, type IconName } from './icon.js'
 
@@ -49,8 +51,9 @@ export function Hash({ hash, length = 12 }: { hash: string | null; length?: numb
   )
 }
 
-/** The same as a shell command, to copy. */
-export function Command({ text }: { readonly text: string }) {
+/** The same as a command of `tally`, to copy: with the ledger, wherever it is called. */
+export function Command({ words }: { readonly words: readonly string[] }) {
+  const text = commandLine(words, status.value?.location)
   return (
     <div class="cmd">
       <code>{shownLine(text)}</code>
@@ -61,19 +64,20 @@ export function Command({ text }: { readonly text: string }) {
   )
 }
 
-/** A word of a shell command. */
-export function shellWord(text: string): string {
-  return /^[\w./:@=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
-}
-
 export function Section(props: {
   readonly title: string
   readonly isOpen?: boolean
+  /** Called whenever it is opened. */
+  readonly onOpen?: () => void
   readonly children: ComponentChildren
 }) {
-  const { title, isOpen = true, children } = props
+  const { title, isOpen = true, onOpen, children } = props
   return (
-    <details class="sec" open={isOpen}>
+    <details
+      class="sec"
+      open={isOpen}
+      onToggle={({ currentTarget }) => currentTarget.open && onOpen?.()}
+    >
       <summary>{title}</summary>
       <div class="bd">{children}</div>
     </details>

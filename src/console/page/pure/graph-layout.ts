@@ -58,7 +58,10 @@ export function layoutOf(graph: LaidGraph, options: LayoutOptions = {}): Layout 
   const skipLanes = lanesOf(edges.filter(isSkip))
   const main = isAcross ? width : height
   const side = isAcross ? height : width
-  const labelled = new Set(edges.filter((edge) => edge.source.when !== null).map(({ to }) => to))
+  const isChoice = choicesOf(edges)
+  const labelled = new Set(
+    edges.filter((edge) => !edge.isBack && !isSkip(edge) && isChoice(edge)).map(({ to }) => to)
+  )
   const starts: number[] = []
   ranks.forEach((members, rank) => {
     const isWide = members.some((node) => labelled.has(node))
@@ -95,7 +98,11 @@ export function layoutOf(graph: LaidGraph, options: LayoutOptions = {}): Layout 
   }
 }
 
-function edgesBetween(graph: LaidGraph) {
+interface LaidEdge extends RankedEdge {
+  readonly source: GraphEdge
+}
+
+function edgesBetween(graph: LaidGraph): readonly LaidEdge[] {
   const places = new Map<string, number>()
   graph.nodes.forEach((node, place) => {
     places.set(node.id, place)
@@ -107,6 +114,14 @@ function edgesBetween(graph: LaidGraph) {
     if (from === undefined || to === undefined) return []
     return [{ from, to, order: source.order, isBack: false, source }]
   })
+}
+
+/** Whether an edge says when it is taken: by its condition, or as one of several. */
+function choicesOf(edges: readonly RankedEdge[]): (edge: LaidEdge) => boolean {
+  const ways = new Map<number, number>()
+  for (const { from } of edges) ways.set(from, (ways.get(from) ?? 0) + 1)
+  return ({ from, source: { when, order } }) =>
+    when !== null || (order !== null && (ways.get(from) ?? 0) > 1)
 }
 
 /** A lane for each node that edges of a gutter lead to. */

@@ -10,12 +10,19 @@ interface Point {
   readonly y: number
 }
 
+/** Where a text begins, and the pixels that it may have: no node is there. */
+export interface LabelPlace extends Point {
+  readonly room: number
+}
+
 /** The line of an edge: path of SVG, where its condition stands, and where its order does. */
 export interface Route {
   readonly line: string
-  readonly label: Point
+  readonly label: LabelPlace
   readonly badge: Point | null
 }
+
+const ARROW = 8
 
 export type RouteKind = 'next' | 'skip' | 'back'
 
@@ -31,7 +38,7 @@ export function routeAcross(kind: RouteKind, from: Box, to: Box, lane: number): 
       line:
         `M${right} ${middle}h8q6 0 6 ${bend}V${lane + 6}q0 -6 6 -6` +
         `H${to.x - 20}q6 0 6 6V${target - 6}q0 6 6 6H${to.x}`,
-      label: { x: right + 22, y: lane - 4 },
+      label: { x: right + 22, y: lane - 4, room: to.x - right - 48 },
       badge: null
     }
   }
@@ -41,7 +48,7 @@ export function routeAcross(kind: RouteKind, from: Box, to: Box, lane: number): 
     line:
       `M${right} ${middle}C${Math.min(turn + 12, end)} ${middle} ` +
       `${Math.max(right, end - 30)} ${target} ${end} ${target}H${to.x}`,
-    label: { x: turn + 14, y: target - 6 },
+    label: { x: turn + 14, y: target - 6, room: to.x - turn - 14 - ARROW },
     badge: { x: turn + 4, y: middle + (target - middle) * 0.62 }
   }
 }
@@ -52,13 +59,14 @@ function backAcross(from: Box, to: Box, lane: number): Route {
   const end = to.y + to.height * 0.76
   if (from === to) {
     const line = `M${right} ${start - 18}h10q5 0 5 5v8q0 5 -5 5h-10`
-    return { line, label: { x: right + 18, y: start - 6 }, badge: null }
+    const label = { x: from.x + 4, y: from.y - 5, room: from.width - 4 }
+    return { line, label, badge: null }
   }
   return {
     line:
       `M${right} ${start}h6q6 0 6 6V${lane - 6}q0 6 -6 6` +
       `H${to.x - 10}q-6 0 -6 -6V${end + 6}q0 -6 6 -6H${to.x}`,
-    label: { x: right + 16, y: start + 14 },
+    label: { x: from.x + 4, y: lane - 2, room: from.width - 4 },
     badge: null
   }
 }
@@ -74,14 +82,14 @@ export function routeDown(kind: RouteKind, from: Box, to: Box, lane: number): Ro
       line:
         `M${middle} ${bottom}v8q0 6 -6 6H${lane + 6}q-6 0 -6 6V${to.y - 20}` +
         `q0 6 6 6H${target - 6}q6 0 6 6V${to.y}`,
-      label: { x: lane + 4, y: bottom + 24 },
+      label: { x: lane + 4, y: bottom + 24, room: from.width },
       badge: null
     }
   }
   const turn = (bottom + to.y) / 2
   return {
     line: `M${middle} ${bottom}C${middle} ${turn} ${target} ${turn - 14} ${target} ${to.y}`,
-    label: { x: target - from.width / 2 + 2, y: to.y - 8 },
+    label: { x: to.x + 2, y: to.y - 8, room: to.width - 2 },
     badge: { x: middle + (target - middle) * 0.3, y: bottom + 13 }
   }
 }
@@ -93,13 +101,14 @@ function backDown(from: Box, to: Box, lane: number): Route {
   const end = to.x + to.width * 0.86
   if (from === to) {
     const line = `M${right} ${from.y + 14}h8q5 0 5 5v10q0 5 -5 5h-8`
-    return { line, label: { x: right + 4, y: from.y + 10 }, badge: null }
+    const label = { x: from.x + 2, y: bottom + 11, room: from.width / 2 - 14 }
+    return { line, label, badge: null }
   }
   return {
     line:
       `M${start} ${bottom}v6q0 6 6 6H${lane - 6}q6 0 6 -6V${to.y - 8}` +
       `q0 -6 -6 -6H${end + 6}q-6 0 -6 6V${to.y}`,
-    label: { x: start + 8, y: bottom + 24 },
+    label: { x: from.x + 2, y: bottom + 24, room: from.width * 0.8 },
     badge: null
   }
 }

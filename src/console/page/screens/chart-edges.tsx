@@ -4,11 +4,10 @@ import { shownLine } from '../pure/shown-text.js'
 export interface ChartEdgesProps {
   readonly edges: readonly PlacedEdge[]
   readonly taken: (from: string, to: string) => number
-  readonly labelLength: number
 }
 
 /** Edges with the order of first match and their conditions; those that were taken stand out. */
-export function ChartEdges({ edges, taken, labelLength }: ChartEdgesProps) {
+export function ChartEdges({ edges, taken }: ChartEdgesProps) {
   const counted = edges.map((placed) => ({
     placed,
     count: taken(placed.edge.from, placed.edge.to),
@@ -34,12 +33,7 @@ export function ChartEdges({ edges, taken, labelLength }: ChartEdgesProps) {
         </path>
       ))}
       {counted.map(({ placed, key }) => (
-        <Label
-          key={key}
-          placed={placed}
-          length={labelLength}
-          isChoice={(choices.get(placed.edge.from) ?? 0) > 1}
-        />
+        <Label key={key} placed={placed} isChoice={(choices.get(placed.edge.from) ?? 0) > 1} />
       ))}
     </>
   )
@@ -67,13 +61,17 @@ function Arrow({ id, tone }: { readonly id: string; readonly tone: string }) {
   )
 }
 
+/** Width of a letter of labels, whose font has one for all. */
+const LETTER = 6
+
+function fitted(text: string, room: number): string {
+  const length = Math.max(2, Math.floor(room / LETTER))
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text
+}
+
 /** Condition and order; where there is no other way, there is nothing to say. */
-function Label(props: {
-  readonly placed: PlacedEdge
-  readonly length: number
-  readonly isChoice: boolean
-}) {
-  const { placed, length, isChoice } = props
+function Label(props: { readonly placed: PlacedEdge; readonly isChoice: boolean }) {
+  const { placed, isChoice } = props
   const { edge, label, badge } = placed
   if (edge.when === null && (edge.order === null || !isChoice)) return null
   const text = shownLine((edge.when ?? 'otherwise').replaceAll('response.data.', ''))
@@ -89,7 +87,7 @@ function Label(props: {
       )}
       <text class="el" x={label.x} y={label.y}>
         <title>{shownLine(edge.when ?? 'otherwise')}</title>
-        {text.length > length ? `${text.slice(0, length - 1)}…` : text}
+        {fitted(text, label.room)}
       </text>
     </>
   )

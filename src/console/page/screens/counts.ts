@@ -1,16 +1,25 @@
 import { signal } from '@preact/signals'
+import type { RunCounts } from '../../../runtime/index.js'
 import { ask } from '../client/api.js'
 
-/** Counts of the navigation, as they are shown. */
-export const counts = signal<{ readonly waits: string }>({ waits: '' })
+/** Open waits, as the navigation shows them. */
+export const openWaits = signal('')
+/** Null: not known yet. */
+export const runCounts = signal<RunCounts | null>(null)
 
 /** Open waits that are counted; there may be more. */
 const COUNTED_MAX = 99
 
-export function countWaits(): void {
+export function countAll(): void {
+  ask('counts', {}).then(
+    (found) => {
+      runCounts.value = found
+    },
+    () => undefined
+  )
   ask('waits', { limit: COUNTED_MAX }).then(
     ({ items, next }) => {
-      counts.value = { waits: next === null ? String(items.length) : `${COUNTED_MAX}+` }
+      openWaits.value = next === null ? String(items.length) : `${COUNTED_MAX}+`
     },
     () => undefined
   )

@@ -1,21 +1,16 @@
 import { useState } from 'preact/hooks'
 import { ask } from '../client/api.js'
 import { saveFile } from '../client/browser.js'
+import { status } from '../client/live.js'
 import { problemOf } from '../client/query.js'
-import { copy, Section, say } from '../parts/basics.js'
+import { Command, copy, Section, say } from '../parts/basics.js'
 import { Icon } from '../parts/icon.js'
+import { noteCommand } from '../pure/commands.js'
 import { shownText } from '../pure/shown-text.js'
 import { verify } from './verification.js'
 
 /** Notes: signed heads of the log that, kept elsewhere, anchor all before them. */
 export function NotePanel() {
-  const [note, setNote] = useState('')
-  const sign = () => {
-    ask('note', {}).then(
-      (found) => setNote(found.note),
-      (thrown: unknown) => say(problemOf(thrown).message)
-    )
-  }
   return (
     <>
       <div class="ih">
@@ -23,28 +18,14 @@ export function NotePanel() {
         <div class="mut">A note that is kept elsewhere anchors all before it</div>
       </div>
       <Section title="Sign a note">
-        {note === '' ? null : <pre class="js">{shownText(note)}</pre>}
-        <div class="row">
-          <button type="button" class="btn" onClick={sign}>
-            Sign a note of now
-          </button>
-          {note === '' ? null : (
-            <>
-              <button type="button" class="btn" onClick={() => saveFile('anchor.txt', note)}>
-                <Icon name="down" />
-                Save
-              </button>
-              <button
-                type="button"
-                class="ib"
-                aria-label="Copy the note"
-                onClick={() => copy(note)}
-              >
-                <Icon name="copy" />
-              </button>
-            </>
-          )}
-        </div>
+        {status.value?.readOnly === true ? (
+          <>
+            <p class="mut">This ledger was opened without its key, so this page cannot sign.</p>
+            <Command words={noteCommand} />
+          </>
+        ) : (
+          <SignedNote />
+        )}
       </Section>
       <KeptNote />
       <Section title="Do it all again" isOpen={false}>
@@ -58,6 +39,37 @@ export function NotePanel() {
           Nothing of what came after it, and nothing of whether a provider said the truth.
         </p>
       </Section>
+    </>
+  )
+}
+
+function SignedNote() {
+  const [note, setNote] = useState('')
+  const sign = () => {
+    ask('note', {}).then(
+      (found) => setNote(found.note),
+      (thrown: unknown) => say(problemOf(thrown).message)
+    )
+  }
+  return (
+    <>
+      {note === '' ? null : <pre class="js">{shownText(note)}</pre>}
+      <div class="row">
+        <button type="button" class="btn" onClick={sign}>
+          Sign a note of now
+        </button>
+        {note === '' ? null : (
+          <>
+            <button type="button" class="btn" onClick={() => saveFile('anchor.txt', note)}>
+              <Icon name="down" />
+              Save
+            </button>
+            <button type="button" class="ib" aria-label="Copy the note" onClick={() => copy(note)}>
+              <Icon name="copy" />
+            </button>
+          </>
+        )}
+      </div>
     </>
   )
 }

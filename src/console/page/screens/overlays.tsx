@@ -5,9 +5,10 @@ import { ask } from '../client/api.js'
 import { after } from '../client/browser.js'
 import { address, go } from '../client/navigation.js'
 import { problemOf } from '../client/query.js'
-import { Command, say, shellWord } from '../parts/basics.js'
+import { Command, say } from '../parts/basics.js'
 import { overlay, useKeys } from '../parts/keys.js'
 import { linkTo } from '../pure/addresses.js'
+import { cancelCommand } from '../pure/commands.js'
 import { shownLine } from '../pure/shown-text.js'
 
 const close = () => {
@@ -247,7 +248,7 @@ function Cancel() {
             Let it run
           </button>
         </div>
-        <Command text={`tally cancel ${shellWord(id)}`} />
+        <Command words={cancelCommand(id, reason)} />
       </form>
     </Box>
   )

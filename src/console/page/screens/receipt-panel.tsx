@@ -12,6 +12,7 @@ import { shownId, shownLine, shownPath, shownValue } from '../pure/shown-text.js
 import { dayText } from '../pure/time-text.js'
 import { isObject } from '../pure/widgets.js'
 import { LinkCheck, SignatureCheck } from './record-checks.js'
+import { SealedResponses } from './sealed-responses.js'
 import { StateLink } from './state-link.js'
 import { ResultHash } from './step-panel.js'
 import { verification } from './verification.js'
@@ -54,6 +55,7 @@ export function ReceiptPanel({ view }: { readonly view: ReceiptView }) {
       <Section title="Result">
         <JsonView value={result} label="Result" />
       </Section>
+      <SealedResponses key={receipt.receiptHash} view={view} />
       <Section title={`Changes of state (${writeSet.length})`}>
         <WriteSetView changes={writeSet} />
         <StateLink index={index} />

@@ -149,7 +149,6 @@ function Chart({ graph, shown, actors }: ChartProps) {
           <ChartEdges
             edges={layout.edges.filter(({ label }) => isSeen(label.x, label.y))}
             taken={(from, to) => takenOf(graph, shown, from, to)}
-            labelLength={labelLengthOf(layout)}
           />
           {layout.nodes
             .filter(({ x, y }) => isSeen(x, y))
@@ -173,12 +172,6 @@ function zoomOf(width: number, height: number): number {
   if (isNarrow.value) return Math.max(0.76, Math.min(1, room / width))
   const tall = Math.max(190, view.value.height * 0.42) / height
   return Math.max(0.74, Math.min(1, room / width, tall))
-}
-
-function labelLengthOf({ nodes: [first] }: Layout): number {
-  const width = first?.width ?? 0
-  if (isNarrow.value) return Math.floor(width / 6.4)
-  return width > 130 ? 22 : 13
 }
 
 function looksOf({ past, chosen }: RunShown, actors: readonly ActorAt[]) {

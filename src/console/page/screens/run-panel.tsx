@@ -1,7 +1,8 @@
-import { Banner, Command, Facts, Hash, NotChecked, Section, shellWord } from '../parts/basics.js'
+import { Banner, Command, Facts, Hash, NotChecked, Section } from '../parts/basics.js'
 import { JsonView } from '../parts/json-view.js'
 import { WidgetPlan } from '../parts/widget-plan.js'
 import { linkTo } from '../pure/addresses.js'
+import { diagnoseCommand, showCommand } from '../pure/commands.js'
 import { questionOf } from '../pure/questions.js'
 import { shownId, shownLine, shownPath, shownValue } from '../pure/shown-text.js'
 import { dayText } from '../pure/time-text.js'
@@ -36,8 +37,8 @@ export function RunPanel({ shown }: { readonly shown: RunShown }) {
         <JsonView value={run.input} label="Input" />
       </Section>
       <Section title="In a shell" isOpen={false}>
-        <Command text={`tally show ${shellWord(run.id)} --journal`} />
-        <Command text={`tally diagnose ${shellWord(run.id)}`} />
+        <Command words={showCommand(run.id)} />
+        <Command words={diagnoseCommand(run.id)} />
       </Section>
     </>
   )

@@ -11,6 +11,7 @@ import { linkTo } from '../pure/addresses.js'
 import { filterIn, statuses } from '../pure/live-lists.js'
 import { shownId, shownLine, shownPath } from '../pure/shown-text.js'
 import { clockText, dayText, tookText } from '../pure/time-text.js'
+import { runCounts } from './counts.js'
 import { SafeMode } from './safe-mode.js'
 import { isNarrow } from './width.js'
 
@@ -64,14 +65,17 @@ let endTyping = () => {}
 
 function Filters() {
   const { query } = address.value
+  const counts = runCounts.value
+  const hasImported = (counts?.byStatus.imported ?? 0) > 0
   return (
     <div class="bar">
-      <Chip status={null} label="All" />
-      {statuses.slice(0, 5).map((status) => (
+      <Chip status={null} label="All" count={counts?.all} />
+      {statuses.slice(0, hasImported ? 6 : 5).map((status) => (
         <Chip
           key={status}
           status={status}
           label={`${status.charAt(0).toUpperCase()}${status.slice(1)}`}
+          count={counts === null ? undefined : (counts.byStatus[status] ?? 0)}
         />
       ))}
       <div class="grow hide-s" />
@@ -93,11 +97,17 @@ function Filters() {
   )
 }
 
-function Chip({ status, label }: { readonly status: string | null; readonly label: string }) {
+function Chip(props: {
+  readonly status: string | null
+  readonly label: string
+  readonly count: number | undefined
+}) {
+  const { status, label, count } = props
   const isOn = (address.value.query['status'] ?? null) === status
   return (
     <button type="button" class="chip" aria-pressed={isOn} onClick={() => choose({ status })}>
       {label}
+      {count === undefined ? null : <b class="num">{count}</b>}
     </button>
   )
 }

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { switchTheme } from '../client/browser.js'
-import { connection, shownCommit, status } from '../client/live.js'
+import { connection, isHeld, shownCommit, status } from '../client/live.js'
 import { address } from '../client/navigation.js'
 import { Hash, toast } from '../parts/basics.js'
 import { Icon } from '../parts/icon.js'
 import { overlay } from '../parts/keys.js'
 import { linkTo, type ScreenName } from '../pure/addresses.js'
-import { counts } from './counts.js'
+import { openWaits, runCounts } from './counts.js'
 import { SafeModeSign } from './safe-mode.js'
 
 const labels: Readonly<Record<ScreenName, string>> = {
@@ -80,8 +80,8 @@ function Rail() {
         </svg>
         <span>tallystick</span>
       </div>
-      <Place screen="runs" />
-      <Place screen="waits" count={counts.value.waits} isHot />
+      <Place screen="runs" count={String(runCounts.value?.all ?? '')} />
+      <Place screen="waits" count={openWaits.value} isHot />
       <Place screen="ledger" {...(found === null ? {} : { count: String(found.receipts) })} />
       <Place screen="state" />
       <Place screen="health" />
@@ -115,17 +115,28 @@ function Place(props: {
   )
 }
 
+const titles = {
+  connecting: 'The page asks for what happens',
+  live: 'Everything up to this commit is shown',
+  resting: 'No process holds the ledger: it is read from the disk, and nothing moves in it',
+  lost: 'What is shown may be out of date'
+}
+
 function Beat() {
   const commit = shownCommit.value
+  const state = connection.value === 'live' && !isHeld.value ? 'resting' : connection.value
   const words = {
     connecting: 'connecting',
-    live: commit === null ? 'live' : `live, commit ${commit}`,
+    live: 'live',
+    resting: 'not held',
     lost: 'not connected'
   }
+  const upTo =
+    commit === null || state === 'connecting' || state === 'lost' ? '' : `, commit ${commit}`
   return (
-    <div class={`beat ${connection.value}`} title="Everything up to this commit is shown">
+    <div class={`beat ${state}`} title={titles[state]}>
       <i />
-      <span>{words[connection.value]}</span>
+      <span>{`${words[state]}${upTo}`}</span>
     </div>
   )
 }

@@ -19,6 +19,7 @@ import {
   turnsOf
 } from '../pure/turns.js'
 import { chooseStep, type RunShown } from './run-shown.js'
+import { SaidText } from './said-text.js'
 
 /** Turns that are drawn at first: the input of each is read. */
 const TURNS_DRAWN = 30
@@ -80,10 +81,7 @@ function Turn({ turn, runId }: { readonly turn: AgentTurn; readonly runId: strin
           <p class="mut">{`must answer as JSON schema ${shownLine(settings.expects)}`}</p>
         )}
         {structured === null ? (
-          <div class="say">
-            {shownText(arriving ?? text)}
-            {arriving === undefined ? null : <span class="car" />}
-          </div>
+          <SaidText text={text} arriving={arriving} tookMs={step.endedAt - step.startedAt} />
         ) : (
           <JsonView value={structured} label="Answer" />
         )}

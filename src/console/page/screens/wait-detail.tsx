@@ -3,9 +3,10 @@ import type { JsonObject } from '../../../core/index.js'
 import type { WaitLine } from '../../../runtime/index.js'
 import { now } from '../client/live.js'
 import { useAsked } from '../client/query.js'
-import { Check, Command, NotChecked, shellWord } from '../parts/basics.js'
+import { Check, Command, NotChecked } from '../parts/basics.js'
 import { JsonView } from '../parts/json-view.js'
 import { linkTo } from '../pure/addresses.js'
+import { answerCommand } from '../pure/commands.js'
 import { hashOf } from '../pure/jcs.js'
 import { membersAsked, questionOf, unknownOutcomeOf } from '../pure/questions.js'
 import { shownId, shownLine, shownPath, shownValue } from '../pure/shown-text.js'
@@ -75,7 +76,7 @@ export function WaitDetail({ line }: { readonly line: WaitLine }) {
         {due === null ? null : <p class="mut">{`It ends by itself at ${dayText(due)}.`}</p>}
       </section>
       <Answers line={line} isBound={check?.verdict === 'same'} value={value} onValue={setValue} />
-      <Command text={commandOf(line)} />
+      <Command words={answerCommand(runId, wait, wait.actions[0] ?? 'resume', value)} />
     </div>
   )
 }
@@ -153,9 +154,4 @@ function Approvers({ line: { wait } }: { readonly line: WaitLine }) {
       </ul>
     </>
   )
-}
-
-function commandOf({ runId, wait: { token, digest, actions } }: WaitLine): string {
-  const verb = actions.includes('approve') ? 'approve' : 'decide'
-  return `tally ${verb} ${shellWord(runId)} ${shellWord(token)} --digest ${digest}`
 }

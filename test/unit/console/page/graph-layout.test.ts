@@ -13,7 +13,7 @@ const edge = (from: string, to: string, order: number | null = null) => ({
   from,
   to,
   order,
-  when: null
+  when: order === null ? null : `response.data.kind == "${to}" && request.payload.amount > 100`
 })
 
 const graphs = fc.integer({ min: 1, max: 30 }).chain((count) => {
@@ -24,6 +24,9 @@ const graphs = fc.integer({ min: 1, max: 30 }).chain((count) => {
     edges: drawn.map(([from, to, order]) => edge(`n${from}`, `n${to}`, order))
   }))
 })
+
+/** What of a letter stands above its line, in the font of labels. */
+const LETTER_ABOVE = 8
 
 function overlap(one: PlacedNode, other: PlacedNode): boolean {
   const isBeside = one.x + one.width <= other.x || other.x + other.width <= one.x
@@ -46,6 +49,28 @@ describe('the layout of a document’s graph', () => {
           expect(nodes.slice(index + 1).filter((other) => overlap(placed, other))).toEqual([])
         }
         for (const { line } of edges) expect(line).toMatch(/^M[-\d.]+ [-\d.]+[a-zA-Z\d.\s-]*$/)
+      })
+    )
+  })
+
+  it('has room for each condition where no node is, inside the picture', () => {
+    fc.assert(
+      fc.property(graphs, fc.boolean(), (graph, isAcross) => {
+        const { nodes, edges, width, height } = layoutOf(graph, { isAcross })
+        for (const { edge: drawn, label, isBack } of edges) {
+          if (drawn.when === null) continue
+          const { x, y, room } = label
+          expect(room).toBeGreaterThan(30)
+          expect(x).toBeGreaterThanOrEqual(0)
+          expect(x + room).toBeLessThanOrEqual(width + 1e-6)
+          expect(y).toBeLessThanOrEqual(height + 26)
+          const text = { x, y: y - LETTER_ABOVE, width: room, height: LETTER_ABOVE }
+          const under = nodes.filter((node) => overlap({ ...node, ...text }, node))
+          expect(
+            under.map(({ node: { id } }) => id),
+            isBack ? 'back' : 'forth'
+          ).toEqual([])
+        }
       })
     )
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
-import { type Json, type JsonObject, ManualClock } from '../../../../src/core/index.js'
+import { hashJson, type Json, type JsonObject, ManualClock } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import { openOn } from '../../../support/lives.js'
 import { expectVerifyFailure } from '../../../support/verified-close.js'
@@ -96,6 +96,15 @@ describe('the calls of an attempt', () => {
     expect(second.calls.find(({ effect }) => effect === 'pay')).toMatchObject({
       request: { amount: 7, before: 7 }
     })
+    // What a receipt signs of an answer is the hash of what is given here, with its salt.
+    for await (const { receipt } of tally.receipts()) {
+      const { run, sealed } = receipt.inputPayload
+      if (run?.runId !== 'one' || run.path !== 'root/first') continue
+      expect(sealed.map(({ responseHash }) => responseHash)).toEqual(
+        first.calls.map(({ response, salt }) => hashJson({ body: response, salt }))
+      )
+      expect(sealed).toMatchObject(first.calls.map(({ responseHash }) => ({ responseHash })))
+    }
     // Nothing was performed again.
     expect(asked).toEqual([])
   })

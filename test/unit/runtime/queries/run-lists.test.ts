@@ -129,6 +129,24 @@ describe('the list of runs', () => {
     expect(listed.map((page) => page.length)).toEqual([3, 1])
   })
 
+  it('counts them by how they stand, also when they move', async () => {
+    await using tally = await opened()
+    expect(await tally.queries.counts()).toEqual({ all: 0, byStatus: {} })
+    for (const id of ['one', 'two']) await parked(tally, id)
+    await tally.begin(failing, { id: 'failed' }).result
+    expect(await tally.queries.counts()).toEqual({ all: 3, byStatus: { waiting: 2, failed: 1 } })
+    const run = await tally.attach('one')
+    const [wait] = (await tally.queries.find({ text: 'one' })).items[0]?.waits ?? []
+    await run.resume(wait?.token ?? '', { digest: wait?.digest ?? '', value: 1 })
+    await run.result
+    const { all, byStatus } = await tally.queries.counts()
+    expect({ all, ...byStatus }).toEqual({ all: 3, waiting: 1, failed: 1, done: 1 })
+    for (const [status, count] of Object.entries(byStatus)) {
+      const found = await tally.queries.find({ status: status as never })
+      expect(found.items, status).toHaveLength(count)
+    }
+  })
+
   it('refuses pages without an end, and cursors that it has not given', async () => {
     await using tally = await opened()
     const invalid = { code: 'service.invalid_params' }
