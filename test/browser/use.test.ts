@@ -163,7 +163,7 @@ describe('what the page checks by itself', () => {
 })
 
 describe('what a receipt and a turn have', () => {
-  it('is shown: sealed responses, hashed again by the page, and what an agent said', async (context) => {
+  it('is shown: sealed responses, hashed again, and what an agent said', async (context) => {
     const { page, faults } = await opened(context, '/runs')
     const index = (await ledger.methods.log?.({ limit: 200 }))?.items.findLast(
       ({ runId, path }) => runId === 'june' && path === 'root/pay'

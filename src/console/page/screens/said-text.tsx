@@ -4,6 +4,8 @@ import { shownText } from '../pure/shown-text.js'
 
 const TICK_MS = 60
 const PLAYED_MS_MAX = 8_000
+const titleOfPlaying =
+  'At an even pace, for as long as the turn took, 8 s at most: when each part came is not recorded'
 
 /** What an agent says while it arrives, or has said. */
 export function SaidText(props: {
@@ -32,7 +34,7 @@ export function SaidText(props: {
         <button
           type="button"
           class="btn"
-          title="For as long as the turn took, 8 s at most, at an even pace: the journal does not have when each part arrived"
+          title={titleOfPlaying}
           onClick={() => setLength(length === null ? 0 : null)}
         >
           {length === null ? 'Play as it arrived' : 'Show all'}
