@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
+  bytesWithin,
   type Clock,
   isTallyError,
   type Json,
@@ -101,13 +102,7 @@ export async function bodyOf(
   // Before any of it is read, where the header says so.
   if (Number(request.headers['content-length'] ?? 0) > limits.OWNER_REQUEST_BYTES_MAX)
     return undefined
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of request) {
-    const piece = chunk as Uint8Array
-    bytes += piece.byteLength
-    if (bytes > limits.OWNER_REQUEST_BYTES_MAX) return undefined
-    chunks.push(piece)
-  }
-  return { value: await parseInTurns(Buffer.concat(chunks).toString('utf8')) }
+  const bytes = await bytesWithin(request, limits.OWNER_REQUEST_BYTES_MAX)
+  if (bytes === undefined) return undefined
+  return { value: await parseInTurns(bytes.toString('utf8')) }
 }

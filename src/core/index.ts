@@ -122,6 +122,7 @@ export {
   type SecretSources
 } from './secret/reference.js'
 export { holdsCredentials } from './secret/url-parts.js'
+export { bytesWithin } from './stream-bytes.js'
 export { bytesOver, flatText, shownText } from './text.js'
 export {
   ignoreRejection,

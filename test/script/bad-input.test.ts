@@ -7,9 +7,7 @@ import { documentOf, type Ended, Project } from '../support/project.js'
  */
 let project: Project
 beforeAll(async () => {
-  project = await Project.create()
-  expect((await project.tally(['init', '--insecure-plaintext-key'])).code).toBe(0)
-  expect((await project.tally(['run', 'greet.yaml', '--id', 'first'])).code).toBe(0)
+  project = await Project.withRun()
 })
 afterAll(() => project.remove())
 

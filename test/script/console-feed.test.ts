@@ -9,9 +9,7 @@ import { Project, type Started } from '../support/project.js'
 let project: Project
 const started: Started[] = []
 beforeAll(async () => {
-  project = await Project.create()
-  expect((await project.tally(['init', '--insecure-plaintext-key'])).code).toBe(0)
-  expect((await project.tally(['run', 'greet.yaml', '--id', 'first'])).code).toBe(0)
+  project = await Project.withRun()
 })
 afterEach(async () => {
   for (const { child, ended } of started.splice(0)) {

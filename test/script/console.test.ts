@@ -13,9 +13,7 @@ let project: Project
 const started: Started[] = []
 
 beforeAll(async () => {
-  project = await Project.create()
-  expect((await project.tally(['init', '--insecure-plaintext-key'])).code).toBe(0)
-  expect((await project.tally(['run', 'greet.yaml', '--id', 'first'])).code).toBe(0)
+  project = await Project.withRun()
   await cp(project.path('.tally'), project.path('altered'), { recursive: true })
   const held = await holdStore(project.path('altered'))
   const [identity] = held.location.marker.identities

@@ -52,6 +52,19 @@ export class Project {
     return project
   }
 
+  /** The same with a ledger, in which the run `first` is done. */
+  static async withRun(): Promise<Project> {
+    const project = await Project.create()
+    for (const words of [
+      ['init', '--insecure-plaintext-key'],
+      ['run', 'greet.yaml', '--id', 'first']
+    ]) {
+      const { code, stderr } = await project.tally(words)
+      if (code !== 0) throw new Error(`tally ${words.join(' ')}: ${stderr}`)
+    }
+    return project
+  }
+
   path(name: string): string {
     return join(this.folder, name)
   }

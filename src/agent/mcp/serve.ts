@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
-import { limits, sha256Hex, strictJsonInTurns } from '../../core/index.js'
+import { bytesWithin, limits, sha256Hex, strictJsonInTurns } from '../../core/index.js'
 import { exactLines } from './exact-messages.js'
 import type { McpHost } from './host.js'
 import { loadMcpServer, type McpServerLibrary } from './library.js'
@@ -102,16 +102,10 @@ function refusalOf(request: IncomingMessage, token: string): number | undefined 
 
 /** Undefined for a body over the limit; what is not JSON is left for the protocol to refuse. */
 async function bodyOf(request: IncomingMessage): Promise<{ readonly value: unknown } | undefined> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of request) {
-    const piece = chunk as Uint8Array
-    bytes += piece.byteLength
-    if (bytes > limits.OWNER_REQUEST_BYTES_MAX) return undefined
-    chunks.push(piece)
-  }
+  const bytes = await bytesWithin(request, limits.OWNER_REQUEST_BYTES_MAX)
+  if (bytes === undefined) return undefined
   try {
-    return { value: await strictJsonInTurns(Buffer.concat(chunks).toString('utf8')) }
+    return { value: await strictJsonInTurns(bytes.toString('utf8')) }
   } catch {
     return { value: null }
   }

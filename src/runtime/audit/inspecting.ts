@@ -14,7 +14,7 @@ import type {
   Inspector,
   RunMessages
 } from '../../inspect/index.js'
-import { lacksCode, recordedRun } from '../code/recorded-run.js'
+import { lacksCode, readyRun, recordedRun } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
 import type { DeliveredEvent } from '../run/channel.js'
 
@@ -150,13 +150,7 @@ class InspectedRun {
     const { ledger, registry } = this.#parts
     const runId = this.#runId
     // Nothing continues here: what only a later step would need may be missing.
-    const recorded = await recordedRun(registry.documents, started)
-    if (recorded.kind === 'missing') {
-      throw new TallyError('run.code_missing', { runId, missing: recorded.missing.join(', ') })
-    }
-    if (recorded.kind === 'changed') {
-      throw new TallyError('run.definition_changed', { runId, difference: recorded.difference })
-    }
+    const recorded = readyRun(runId, await recordedRun(registry.documents, started))
     const { root, compiled, block } = recorded
     const library = compiled.kind === 'leaf' ? compiled.library : compiled.plan
     const { RunMessages } = await import('../../inspect/index.js')

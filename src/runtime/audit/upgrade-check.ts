@@ -3,7 +3,7 @@ import type { Hash, IdentityId, RunId } from '../../core/index.js'
 import { shownText } from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
 import type { RunDefinition } from '../code/prepared-run.js'
-import { type RecordedRun, resumable } from '../code/recorded-run.js'
+import { type ReadyRun, resumable } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
 import { isEnded } from '../run/ended.js'
 
@@ -56,8 +56,6 @@ async function* openRunsOf(ledger: Pick<Ledger, 'runs'>): ReturnType<OpenRuns['r
     yield { runId, status, name: shownText(started['name']) }
   }
 }
-
-type Ready = RecordedRun & { readonly kind: 'ready' }
 
 /**
  * Asks of each open run whether it can be resumed with what is registered: its pinned versions must
@@ -126,7 +124,7 @@ async function foldsNow(
 async function foldProblem(
   runId: RunId,
   source: OpenRuns,
-  { root, compiled, block }: Ready
+  { root, compiled, block }: ReadyRun
 ): Promise<string | undefined> {
   const library = compiled.kind === 'leaf' ? compiled.library : compiled.plan
   const { identity } = source

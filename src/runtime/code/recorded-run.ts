@@ -9,7 +9,9 @@ import {
   type Hash,
   isTallyError,
   limits,
-  type TallyError,
+  type RunId,
+  TallyError,
+  unreachable,
   versionedName
 } from '../../core/index.js'
 import { isIntentDefinition } from '../../intent/index.js'
@@ -38,6 +40,25 @@ export async function resumable(documents: Documents, started: RunStarted): Prom
   const missing = started.pins === undefined ? [] : documents.code.missing(started.pins)
   if (recorded.kind !== 'ready' || missing.length === 0) return recorded
   return { kind: 'missing', missing }
+}
+
+/** What a run can be done with here. */
+export type ReadyRun = RecordedRun & { readonly kind: 'ready' }
+
+/**
+ * What a run was made of. Throws `run.code_missing`, `run.definition_changed` where it is not here.
+ */
+export function readyRun(runId: RunId, recorded: RecordedRun): ReadyRun {
+  switch (recorded.kind) {
+    case 'ready':
+      return recorded
+    case 'missing':
+      throw new TallyError('run.code_missing', { runId, missing: recorded.missing.join(', ') })
+    case 'changed':
+      throw new TallyError('run.definition_changed', { runId, difference: recorded.difference })
+    default:
+      return unreachable(recorded)
+  }
 }
 
 /** Whether a run cannot be done here because of its code. */

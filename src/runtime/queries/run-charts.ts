@@ -8,7 +8,7 @@ import {
   versionedName
 } from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
-import { recordedRun } from '../code/recorded-run.js'
+import { readyRun, recordedRun } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
 import { endingUnit } from '../run/run-records.js'
 import { checkView } from '../run/shown.js'
@@ -97,13 +97,7 @@ export class RunCharts {
     const { ledger } = this.#parts
     const registry = this.#parts.registry ?? (await registryOf(started, ledger.identity))
     // Nothing continues here: what only a later step would need may be missing.
-    const recorded = await recordedRun(registry.documents, started)
-    if (recorded.kind === 'missing') {
-      throw new TallyError('run.code_missing', { runId, missing: recorded.missing.join(', ') })
-    }
-    if (recorded.kind === 'changed') {
-      throw new TallyError('run.definition_changed', { runId, difference: recorded.difference })
-    }
+    const recorded = readyRun(runId, await recordedRun(registry.documents, started))
     const { root, compiled, block } = recorded
     const library = compiled.kind === 'leaf' ? compiled.library : compiled.plan
     const { identity } = ledger

@@ -5,10 +5,10 @@ import {
   RunPump,
   type RunStarted
 } from '../../block/index.js'
-import { hashJson, type RunId, TallyError, unreachable } from '../../core/index.js'
+import { hashJson, type RunId, TallyError } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import type { CompiledRoot } from '../code/prepared-run.js'
-import { resumable } from '../code/recorded-run.js'
+import { readyRun, resumable } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
 import { encodeCheckpoint, parseCheckpoint } from './checkpoint.js'
 
@@ -54,7 +54,7 @@ export async function rebuildRun(
   // What it would show first may be what the ledger is in safe mode for (L12, K10).
   if (mode === 'safe') throw new TallyError('ledger.safe_mode', { problem: cause?.message ?? '' })
   const started = await firstEntry(ledger, runId)
-  const { root, compiled, block } = await preparedFor(runId, started, registry)
+  const { root, compiled, block } = readyRun(runId, await resumable(registry.documents, started))
   const host = hostOf(block)
   const saved = parseCheckpoint(ledger.checkpoint(runId), {
     runId,
@@ -75,20 +75,6 @@ export async function rebuildRun(
     pump.recovery.take({ entry, text, receiptHash, mac })
   }
   return { pump, compiled, run: () => pump.resume() }
-}
-
-async function preparedFor(runId: RunId, started: RunStarted, registry: Registry) {
-  const recorded = await resumable(registry.documents, started)
-  switch (recorded.kind) {
-    case 'ready':
-      return recorded
-    case 'missing':
-      throw new TallyError('run.code_missing', { runId, missing: recorded.missing.join(', ') })
-    case 'changed':
-      throw new TallyError('run.definition_changed', { runId, difference: recorded.difference })
-    default:
-      return unreachable(recorded)
-  }
 }
 
 async function firstEntry(ledger: Ledger, runId: RunId): Promise<RunStarted> {

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { bytesWithin } from '../../../core/index.js'
 import type { HostAddress } from './addresses.js'
 import { pinned } from './pinned.js'
 import { refuseUpgrade } from './protocol-error.js'
@@ -59,15 +60,8 @@ export function exchange(options: ExchangeOptions): Promise<Exchanged> {
 }
 
 async function collect(incoming: IncomingMessage, bytesMax: number): Promise<Exchanged> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > bytesMax) {
-      return { kind: 'failed', problem: 'response_too_large', isSent: true }
-    }
-    chunks.push(chunk)
-  }
+  const bytes = await bytesWithin(incoming, bytesMax)
+  if (bytes === undefined) return { kind: 'failed', problem: 'response_too_large', isSent: true }
   const headers = Object.entries(incoming.headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as const] : []
   )
@@ -75,7 +69,7 @@ async function collect(incoming: IncomingMessage, bytesMax: number): Promise<Exc
     kind: 'response',
     status: incoming.statusCode ?? 0,
     headers: Object.fromEntries(headers),
-    bytes: Buffer.concat(chunks)
+    bytes
   }
 }
 
