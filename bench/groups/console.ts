@@ -16,6 +16,7 @@ export const consoleGroup: Group = {
   rows: [
     'console.runs',
     'console.log',
+    'console.chart',
     'console.chart-at',
     'console.chart-at.next',
     'console.calls',
@@ -119,7 +120,8 @@ async function pictures(entries: number): Promise<readonly Row[]> {
   await tally.close()
   scratch.remove()
   return [
-    // The page asks for both; what is compared for one is for the other, too.
+    // All that the page asks of a run that has ended: its last moment needs no fold.
+    atMost('console.chart', chart, 50),
     atMost('console.chart-at', chart + first, 50),
     atMost('console.chart-at.next', next, 50),
     { ...atMost('console.calls', calls, 0), target: null }

@@ -7,11 +7,11 @@ import {
   TallyError,
   versionedName
 } from '../../core/index.js'
-import type { Ledger, RunRecord } from '../../ledger/index.js'
+import type { JournalEntry, Ledger, RunRecord } from '../../ledger/index.js'
 import { readyRun, recordedRun } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
 import { endingUnit } from '../run/run-records.js'
-import { checkView } from '../run/shown.js'
+import { checkStarted, checkView, comparedJournal } from '../run/shown.js'
 import { type GraphNames, graphOf } from './document-graph.js'
 import { neverRun, registryOf } from './journal-registry.js'
 import type { ChartAt, RunChart } from './query-types.js'
@@ -31,8 +31,9 @@ export interface ChartParts {
  *
  * - Q1 One picture is kept, of `PICTURE_ENTRIES_MAX` entries at most; asking for an entry before
  *   those folds the journal anew.
- * - Q3 The journal is compared with what authenticates it before it is folded, once for as many
- *   entries as it has; one that moves in this process was, by its pump.
+ * - Q3 The journal is compared with what authenticates it while it is folded for the first time,
+ *   and before anything is shown; once for as many entries as it has. One that moves in this
+ *   process was, by its pump. Of a graph the first entries are, which it is made of.
  */
 export class RunCharts {
   readonly #parts: ChartParts
@@ -48,7 +49,7 @@ export class RunCharts {
   /** Throws `run.not_found`, and the codes of what is not as signed. */
   async chart(id: RunId): Promise<RunChart> {
     const record = this.#record(id)
-    await this.#compare(record)
+    await this.#compareStart(record)
     const started = record.started as unknown as RunStarted
     const { definitionHash } = started
     return { id, definitionHash, graph: graphOf(started, this.#names(started)) }
@@ -66,18 +67,12 @@ export class RunCharts {
 
   async #chartAt(id: RunId, entry: number | undefined): Promise<ChartAt> {
     const record = this.#record(id)
-    await this.#compare(record)
     const wanted = Math.min(entry ?? record.entries, record.entries - 1)
+    if (!this.#isCompared(record)) await checkStarted(this.#parts.ledger, record)
     const picture = await this.#pictureOf(record, wanted)
-    let count = 0
-    const from = picture.entries
-    for await (const { text, value, receiptHash } of this.#parts.ledger.journal(id, from)) {
-      if (picture.entries > wanted) break
-      // The journal gives back what the runtime has written.
-      picture.take({ entry: value as unknown as PictureEntry['entry'], text, receiptHash })
-      count += 1
-      if (count % ENTRIES_IN_TURN === 0) await nextTurn()
-    }
+    if (this.#isCompared(record)) {
+      await this.#fold(picture, this.#parts.ledger.journal(id, picture.entries), wanted)
+    } else await this.#foldCompared(picture, record, wanted)
     const shown = picture.at(Math.min(wanted, picture.entries - 1))
     if (shown === undefined) throw new TallyError('run.not_found', { runId: id })
     return shown
@@ -117,11 +112,62 @@ export class RunCharts {
     return record
   }
 
-  async #compare(record: RunRecord): Promise<void> {
-    const { runId, entries } = record
+  /** Folds entries up to the one that is wanted; the others are read past. */
+  async #fold(
+    picture: RunPicture,
+    entries: AsyncIterable<JournalEntry>,
+    wanted: number
+  ): Promise<void> {
+    let count = 0
+    for await (const { n, text, value, receiptHash } of entries) {
+      if (n > wanted) break
+      // What it has already, it is given again by a comparison.
+      if (n < picture.entries) continue
+      // The journal gives back what the runtime has written.
+      picture.take({ entry: value as unknown as PictureEntry['entry'], text, receiptHash })
+      count += 1
+      if (count % ENTRIES_IN_TURN === 0) await nextTurn()
+    }
+  }
+
+  /** In one pass over the journal: nothing of the picture is shown unless the comparison holds. */
+  async #foldCompared(picture: RunPicture, record: RunRecord, wanted: number): Promise<void> {
     const { ledger } = this.#parts
-    if (this.#parts.isLive(runId) || this.#compared.get(runId) === entries) return
-    await checkView(ledger, record, await ledger.unit(endingUnit(record)))
+    const completed = await ledger.unit(endingUnit(record))
+    const entries = comparedJournal(ledger, record, completed)[Symbol.asyncIterator]()
+    const left = { [Symbol.asyncIterator]: () => ({ next: () => entries.next() }) }
+    let fault: unknown
+    try {
+      await this.#fold(picture, left, wanted)
+    } catch (error) {
+      fault = error
+    }
+    try {
+      for await (const _ of left);
+      // What no fold takes may be forged: then that is what is said.
+      if (fault !== undefined) throw fault
+    } catch (error) {
+      this.#last = undefined
+      throw error
+    }
+    this.#noteCompared(record)
+  }
+
+  /** What a graph is made of stands in the first entry, which a code is soon behind. */
+  async #compareStart(record: RunRecord): Promise<void> {
+    if (this.#isCompared(record)) return
+    const { ledger } = this.#parts
+    const completed = await ledger.unit(endingUnit(record))
+    if (await checkStarted(ledger, record)) return
+    await checkView(ledger, record, completed)
+    this.#noteCompared(record)
+  }
+
+  #isCompared({ runId, entries }: RunRecord): boolean {
+    return this.#parts.isLive(runId) || this.#compared.get(runId) === entries
+  }
+
+  #noteCompared({ runId, entries }: RunRecord): void {
     this.#compared.delete(runId)
     this.#compared.set(runId, entries)
     const [oldest = runId] = this.#compared.keys()

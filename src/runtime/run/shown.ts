@@ -8,7 +8,7 @@ import {
   type RunId,
   TallyError
 } from '../../core/index.js'
-import type { Ledger, RunRecord, StoredReceipt } from '../../ledger/index.js'
+import type { JournalEntry, Ledger, RunRecord, StoredReceipt } from '../../ledger/index.js'
 import { waitsOf } from './ended.js'
 
 /**
@@ -64,11 +64,19 @@ function checkEnd(record: RunRecord, completed: StoredReceipt | undefined): void
 /** Compares the journal of a run that succeeded with what its receipt signs of it. */
 async function checkSigned(
   ledger: ShownLedger,
-  { runId, entries }: RunRecord,
-  { payloadText }: StoredReceipt
+  record: RunRecord,
+  completed: StoredReceipt
 ): Promise<void> {
+  checkJournalHash(record, completed, await readJournal(ledger, record.runId))
+}
+
+function checkJournalHash(
+  { runId, entries }: RunRecord,
+  { payloadText }: StoredReceipt,
+  { beforeLast }: ReadJournal
+): void {
   const { journalHash } = JSON.parse(payloadText ?? '{}') as { readonly journalHash?: unknown }
-  if ((await readJournal(ledger, runId)).beforeLast === journalHash) return
+  if (beforeLast === journalHash) return
   throw new TallyError('run.journal_forged', { runId, entry: entries - 1 })
 }
 
@@ -113,28 +121,93 @@ async function checkJournal(ledger: ShownLedger, { runId }: RunRecord): Promise<
     const found = await readJournal(ledger, runId)
     // It may have gone on meanwhile; then its pump has looked at all of it.
     if (ledger.run(runId, { durable: true })?.entries !== record.entries) continue
-    const isSame =
-      record.entries === found.entries &&
-      canonicalize(record.started) === found.started &&
-      canonicalize(record.last) === found.last
-    if (isSame && found.mac === ledger.authenticate(found.journalHash)) return
-    throw new TallyError('run.journal_forged', { runId, entry: found.entries - 1 })
+    checkCode(ledger, record, found)
+    return
   }
 }
 
-async function readJournal(ledger: ShownLedger, runId: RunId) {
-  const none = '' as Hash
-  const found = { journalHash: none, beforeLast: none, entries: 0, started: '', last: '' }
-  let mac: Hash | undefined
+/** Throws `run.journal_forged`. */
+function checkCode(
+  ledger: ShownLedger,
+  { runId, entries, started, last }: RunRecord,
+  found: ReadJournal
+): void {
+  const isSame =
+    entries === found.entries &&
+    canonicalize(started) === found.started &&
+    canonicalize(last) === found.last
+  if (isSame && found.mac === ledger.authenticate(found.journalHash)) return
+  throw new TallyError('run.journal_forged', { runId, entry: found.entries - 1 })
+}
+
+/**
+ * The journal of a run, once, compared as by {@link checkView} when its last entry was taken:
+ * nothing of it is to be shown before that. Throws what {@link checkView} throws.
+ */
+export async function* comparedJournal(
+  ledger: ShownLedger,
+  record: RunRecord,
+  completed: StoredReceipt | undefined
+): AsyncGenerator<JournalEntry> {
+  checkEnd(record, completed)
+  const { runId } = record
+  const found = new ReadJournal()
   for await (const entry of ledger.journal(runId)) {
-    found.beforeLast = found.journalHash
-    found.journalHash = chainJournal(found.journalHash, entry.text)
-    if (found.entries === 0) found.started = entry.text
-    if (isAboutRun(entry.value)) found.last = entry.text
-    found.entries += 1
-    mac = entry.mac
+    found.take(entry)
+    yield entry
   }
-  return { ...found, mac }
+  const now = ledger.run(runId, { durable: true })
+  if (now === undefined) return
+  if (now.entries !== record.entries) await checkView(ledger, now, completed)
+  else if (ledger.hasKey) checkCode(ledger, record, found)
+  else if (completed !== undefined && signsJournal(completed)) {
+    checkJournalHash(record, completed, found)
+  }
+}
+
+/**
+ * Compares how a run began with the first code over its journal, which is behind its first entries.
+ * Undefined where no code says so: there is no key, or there are none. Throws `run.journal_forged`.
+ */
+export async function checkStarted(
+  ledger: ShownLedger,
+  { runId, started }: Pick<RunRecord, 'runId' | 'started'>
+): Promise<true | undefined> {
+  if (!ledger.hasKey) return undefined
+  const found = new ReadJournal()
+  for await (const entry of ledger.journal(runId)) {
+    found.take(entry)
+    if (entry.mac === undefined) continue
+    const isSame = canonicalize(started) === found.started
+    if (isSame && entry.mac === ledger.authenticate(found.journalHash)) return true
+    throw new TallyError('run.journal_forged', { runId, entry: 0 })
+  }
+  return undefined
+}
+
+/** What a journal has come to, entry by entry. */
+class ReadJournal {
+  journalHash = '' as Hash
+  beforeLast = '' as Hash
+  entries = 0
+  started = ''
+  last = ''
+  mac: Hash | undefined
+
+  take({ text, value, mac }: JournalEntry): void {
+    this.beforeLast = this.journalHash
+    this.journalHash = chainJournal(this.journalHash, text)
+    if (this.entries === 0) this.started = text
+    if (isAboutRun(value)) this.last = text
+    this.entries += 1
+    this.mac = mac
+  }
+}
+
+async function readJournal(ledger: ShownLedger, runId: RunId): Promise<ReadJournal> {
+  const found = new ReadJournal()
+  for await (const entry of ledger.journal(runId)) found.take(entry)
+  return found
 }
 
 function isAboutRun(value: unknown): boolean {

@@ -33,7 +33,11 @@ const kinds: Readonly<Record<DocumentGraph['kind'], string>> = {
 export function ChartPanel({ shown }: { readonly shown: RunShown }) {
   const { run, at, past } = shown
   const { value: chart, problem } = useQuery('chart', { id: run.id })
-  const { value: then } = useQuery('chartAt', { id: run.id, entry: at }, past.steps.length)
+  // What has ended does nothing: all blocks are READY, and nothing has to be folded to know it.
+  const hasEnded = shown.isNow && ['done', 'failed', 'cancelled'].includes(run.status)
+  const moment = hasEnded ? null : { id: run.id, entry: at }
+  const { value } = useQuery('chartAt', moment, past.steps.length)
+  const then = moment === null ? null : value
   const level = address.value.query['in']
   const graph = chart === null ? null : graphAt(chart.graph, level)
   const root = then?.actors.find(({ path }) => path === (level ?? 'root'))

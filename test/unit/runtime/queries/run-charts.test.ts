@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
+import { alterRecords } from '../../../../src/cli/demo/alter.js'
 import { type Json, limits, ManualClock } from '../../../../src/core/index.js'
-import { openMemoryStore } from '../../../../src/ledger/index.js'
+import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import type { DocumentGraph, WiredRuntime } from '../../../../src/runtime/index.js'
-import { openOn } from '../../../support/lives.js'
+import { openOn, testKeys } from '../../../support/lives.js'
+import { expectVerifyFailure } from '../../../support/verified-close.js'
 
 const give = defineBlock({
   name: 'give',
@@ -59,8 +61,8 @@ const plan: Json = {
   ]
 }
 
-async function opened(): Promise<WiredRuntime> {
-  return openOn(openMemoryStore(), {
+async function opened(store: Store = openMemoryStore()): Promise<WiredRuntime> {
+  return openOn(store, {
     blocks: [give, pay],
     composites: [inner],
     conditions: { rich: () => false },
@@ -180,4 +182,57 @@ describe('the chart of a run at an entry', () => {
     expect(after.actors.map(({ ended }) => ended)).toEqual(['succeeded', 'succeeded'])
     expect(await tally.queries.chartAt({ id: 'live', entry: before.entry })).toEqual(before)
   })
+
+  it('Q3: is of no journal of which an entry was altered, and the graph of none that began so', async () => {
+    expectVerifyFailure('journal.code')
+    // Of the last entry, which the record of the run has too.
+    expectVerifyFailure('derived.run')
+    const store = openMemoryStore()
+    const honest = await opened({ ...methodsOf(store), close: async () => undefined })
+    await honest.begin(outer, { id: 'one' }).result
+    const entries = honest.run('one')?.entries ?? 0
+    await honest.close()
+    const later = (entry: number) => (text: string) =>
+      text.replace(
+        new RegExp(`(\\nJ\\{"at":)(\\d+)(,[^\\n]*"n":${entry},)`),
+        (_, before: string, at: string, after: string) => `${before}${Number(at) + 1}${after}`
+      )
+    const refused: number[] = []
+    for (let entry = 0; entry < entries; entry += 1) {
+      const copy = await copyOf(store)
+      expect(await alterRecords(copy, testKeys.identity, later(entry))).toBe(1)
+      const tally = await opened(copy)
+      const forged = { code: 'run.journal_forged' }
+      const { chart, chartAt } = tally.queries
+      await chart({ id: 'one' }).catch(() => refused.push(entry))
+      // Each moment, and again: what was refused is not kept.
+      for (const at of [0, entries, 0]) {
+        await expect(chartAt({ id: 'one', entry: at }), `${entry}`).rejects.toMatchObject(forged)
+      }
+      await tally.close()
+    }
+    expect(refused[0]).toBe(0)
+    expect(refused).not.toContain(entries - 1)
+    const sound = await opened(await copyOf(store))
+    expect(await sound.queries.chartAt({ id: 'one' })).toMatchObject({ status: 'done' })
+    await sound.close()
+  })
 })
+
+/** A store whose methods stand by themselves. */
+function methodsOf(store: Store): Omit<Store, 'close'> {
+  return {
+    get: (key) => store.get(key),
+    entries: (range) => store.entries(range),
+    commit: (items) => store.commit(items),
+    compact: () => store.compact()
+  }
+}
+
+async function copyOf(store: Store): Promise<Store> {
+  const copy = openMemoryStore()
+  const puts: (readonly [string, Uint8Array])[] = []
+  for await (const put of store.entries({ gte: '', lt: '\uffff' })) puts.push(put)
+  await copy.commit([{ puts, deletes: [] }])
+  return copy
+}
