@@ -101,13 +101,20 @@ export class DocumentRooms {
   ): Promise<void> {
     // A definition is plain JSON by construction; its type only names the members.
     const value = named as unknown as Json
-    const mentions = async (prefixes: readonly string[]) => {
-      const found = await slices.takeEach(anyWithin(value, (one) => beginsWith(one, prefixes)))
-      // A room that is loaded for a text in a value does no harm.
-      return !found.ok || found.value
+    let agents = this.#agents !== undefined
+    let workflow = this.#workflow !== undefined
+    if (!agents || !workflow) {
+      const mentionsBoth = anyWithin(value, (one) => {
+        // A room that is loaded for a text in a value does no harm.
+        agents ||= beginsWith(one, agentPrefixes)
+        workflow ||= beginsWith(one, workflowPrefixes)
+        return agents && workflow
+      })
+      const { ok } = await slices.takeEach(mentionsBoth)
+      if (!ok) agents = workflow = true
     }
-    if (await mentions(['agent.', 'flow.'])) await this.#loadAgents()
-    if (await mentions(['ais.'])) await this.#loadWorkflow()
+    if (agents) await this.#loadAgents()
+    if (workflow) await this.#loadWorkflow()
   }
 
   /** The room that a block is of; undefined for blocks of the program and of other rooms. */
@@ -233,6 +240,9 @@ export class DocumentRooms {
     return parts
   }
 }
+
+const agentPrefixes = ['agent.', 'flow.']
+const workflowPrefixes = ['ais.']
 
 function beginsWith(value: Json, prefixes: readonly string[]): boolean {
   return typeof value === 'string' && prefixes.some((prefix) => value.startsWith(prefix))
