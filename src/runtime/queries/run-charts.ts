@@ -70,9 +70,15 @@ export class RunCharts {
     const wanted = Math.min(entry ?? record.entries, record.entries - 1)
     if (!this.#isCompared(record)) await checkStarted(this.#parts.ledger, record)
     const picture = await this.#pictureOf(record, wanted)
-    if (this.#isCompared(record)) {
-      await this.#fold(picture, this.#parts.ledger.journal(id, picture.entries), wanted)
-    } else await this.#foldCompared(picture, record, wanted)
+    try {
+      if (this.#isCompared(record)) {
+        await this.#fold(picture, this.#parts.ledger.journal(id, picture.entries), wanted)
+      } else await this.#foldCompared(picture, record, wanted)
+    } catch (error) {
+      // It may have half of an entry, or what is not signed.
+      this.#last = undefined
+      throw error
+    }
     const shown = picture.at(Math.min(wanted, picture.entries - 1))
     if (shown === undefined) throw new TallyError('run.not_found', { runId: id })
     return shown
@@ -142,14 +148,9 @@ export class RunCharts {
     } catch (error) {
       fault = error
     }
-    try {
-      for await (const _ of left);
-      // What no fold takes may be forged: then that is what is said.
-      if (fault !== undefined) throw fault
-    } catch (error) {
-      this.#last = undefined
-      throw error
-    }
+    for await (const _ of left);
+    // What no fold takes may be forged: then that is what is said.
+    if (fault !== undefined) throw fault
     this.#noteCompared(record)
   }
 

@@ -79,16 +79,24 @@ export class RunIndex {
   async #refresh(): Promise<void> {
     const fresh: RunId[] = []
     let count = 0
-    for await (const record of this.#changed()) {
-      const before = this.#byId.get(record.runId)
-      if (before === undefined) fresh.push(record.runId)
-      else this.#count(before.status, -1)
-      this.#count(record.status, 1)
-      this.#byId.set(record.runId, indexed(record))
-      count += 1
-      if (count % RUNS_IN_TURN === 0) await nextTurn()
+    try {
+      for await (const record of this.#changed()) {
+        const before = this.#byId.get(record.runId)
+        if (before === undefined) fresh.push(record.runId)
+        else this.#count(before.status, -1)
+        this.#count(record.status, 1)
+        this.#byId.set(record.runId, indexed(record))
+        count += 1
+        if (count % RUNS_IN_TURN === 0) await nextTurn()
+      }
+      this.#isMade = true
+    } finally {
+      // Also where a record could not be read: those before it are not new the next time.
+      this.#insert(fresh)
     }
-    this.#isMade = true
+  }
+
+  #insert(fresh: readonly RunId[]): void {
     if (fresh.length > INSERTED_ONE_BY_ONE_MAX) {
       this.#order = [...this.#order, ...fresh].sort((one, other) => this.#compare(one, other))
     } else for (const id of fresh) this.#order.splice(this.#lowerBound(id), 0, id)
@@ -98,8 +106,8 @@ export class RunIndex {
     const ledger = this.#ledger
     if (!this.#isMade) yield* ledger.runs({ durable: true })
     for (const id of this.#moved) {
-      this.#moved.delete(id)
       const record = ledger.run(id, { durable: true })
+      this.#moved.delete(id)
       if (record !== undefined) yield record
     }
   }
