@@ -4,7 +4,7 @@ import { openTelemetry } from '../../src/telemetry/index.js'
 import { Engine } from '../engine.js'
 import { type Contender, type Measured, measured, median, Scratch } from '../measure.js'
 import type { Group, Row } from '../row.js'
-import { nothingTraced } from '../silent-tracer.js'
+import { droppedSpans } from '../dropped-spans.js'
 
 const WIDTH = 64
 const STEPS_A_ROUND = 100
@@ -178,7 +178,7 @@ function follow({ queries }: WiredRuntime): () => void {
   return () => void events.return?.()
 }
 
-/** Processor time of a step with spans that go nowhere, against without telemetry. */
+/** Processor time of a step with spans of the SDK that go nowhere, against without telemetry. */
 async function telemetry(rounds: number): Promise<Row> {
   const step = defineBlock({
     name: 'bench.step',
@@ -194,7 +194,7 @@ async function telemetry(rounds: number): Promise<Row> {
     const runtime = await createRuntime({
       location: MEMORY_LOCATION,
       blocks: [step],
-      ...(isOn ? { telemetry: openTelemetry(nothingTraced) } : {})
+      ...(isOn ? { telemetry: openTelemetry(droppedSpans) } : {})
     })
     return {
       name,
