@@ -1,10 +1,10 @@
 import { defineBlock } from '../../src/index.js'
 import { createRuntime, MEMORY_LOCATION, type WiredRuntime } from '../../src/runtime/index.js'
 import { openTelemetry } from '../../src/telemetry/index.js'
+import { droppedSpans } from '../dropped-spans.js'
 import { Engine } from '../engine.js'
 import { type Contender, type Measured, measured, median, Scratch } from '../measure.js'
 import type { Group, Row } from '../row.js'
-import { droppedSpans } from '../dropped-spans.js'
 
 const WIDTH = 64
 const STEPS_A_ROUND = 100

@@ -1,9 +1,18 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, type TestContext } from 'vitest'
+import type { VerificationReport } from '../../src/audit/index.js'
+import type { WiredRuntime } from '../../src/runtime/index.js'
 import { openChromium, watchedPage, withoutChromium } from '../support/console/chromium.js'
-import { type FakeConsole, serveFakeConsole } from '../support/console/fake-console.js'
+import { damaged, damages } from '../support/console/damaged-ledgers.js'
+import {
+  type FakeConsole,
+  serveConsole,
+  serveFakeConsole
+} from '../support/console/fake-console.js'
 import { FakeLedger } from '../support/console/fake-ledger.js'
 import { hostileRuns, hostileTexts } from '../support/console/hostile-runs.js'
+import { isTaken } from '../support/effort.js'
+import { expectVerifyFailure } from '../support/verified-close.js'
 
 /** What a person does with the console's page, and what a ledger could do to that person. */
 
@@ -124,6 +133,52 @@ describe('damage', () => {
     await page.waitForSelector('text=signed, and follows its predecessor: verified')
     await page.context().close()
   })
+})
+
+/** As the page verifies: nothing is executed again. */
+async function verified({ queries }: WiredRuntime): Promise<VerificationReport> {
+  for await (const { phase, report } of queries.verifying()) {
+    if (phase === 'done') return report as unknown as VerificationReport
+  }
+  throw new Error('it has no end')
+}
+
+describe('a ledger that was altered on the disk', () => {
+  const kinds = Object.entries(damages).filter((_, place) => isTaken(place, 4))
+
+  it.for(kinds)(
+    'has its damage shown at its receipt: %s',
+    async ([name, { at, alter }], context) => {
+      const tally = await damaged(alter)
+      const { failure } = await verified(tally)
+      expect(failure, name).toMatchObject({ index: at })
+      // Closing it executes everything again, which may find another field first.
+      expectVerifyFailure((await tally.verify()).failure?.field ?? '')
+      const real = await serveConsole(tally.service)
+      const options = { viewport: { width: 1280, height: 800 } }
+      const { page, faults } = await watchedPage(browserOf(context), real.origin, options)
+      page.setDefaultTimeout(5_000)
+      await page.goto(real.link(`/ledger/${at}`))
+      await page.waitForSelector('button.verify')
+      await press(page, 'v')
+      const alert = await page.waitForSelector('[role=alert]:has(.dif)')
+      const said = await alert.textContent()
+      expect(said).toMatch(new RegExp(`(at |before |^)receipt ${at}\\b`, 'i'))
+      expect(said).toContain(failure?.field)
+      expect(said).toContain(failure?.signed)
+      expect(said).toContain(failure?.computed)
+      // Nothing at it or after it is said to hold, and what is before it is.
+      await press(page, '[')
+      await page.waitForSelector('text=signed, and follows its predecessor: verified')
+      await press(page, ']')
+      const holds = { state: 'detached' } as const
+      await page.waitForSelector('text=signed, and follows its predecessor: verified', holds)
+      expect(faults).toEqual([])
+      await page.context().close()
+      await real.close()
+      await tally.close()
+    }
+  )
 })
 
 describe('what the page checks by itself', () => {

@@ -7,6 +7,7 @@ import { Check, Facts, Hash, NotChecked, Pill, Section, say } from '../parts/bas
 import { Icon } from '../parts/icon.js'
 import { JsonView } from '../parts/json-view.js'
 import { linkTo } from '../pure/addresses.js'
+import { damageText, type Failure, isOfReceipt } from '../pure/damage.js'
 import { checkReceipt } from '../pure/receipt-check.js'
 import { shownId, shownLine, shownPath, shownValue } from '../pure/shown-text.js'
 import { dayText } from '../pure/time-text.js'
@@ -30,7 +31,9 @@ export function ReceiptPanel({ view }: { readonly view: ReceiptView }) {
       <div class="ih">
         <div class="row">
           <h2>{`Receipt ${index}`}</h2>
-          {failure === undefined ? null : <Pill status="failed" text="altered" />}
+          {failure === undefined ? null : (
+            <Pill status="failed" text={isOfReceipt(failure) ? 'altered' : 'damage here'} />
+          )}
           <div class="grow" />
           <Beside index={index - 1} last={last} word="Older" />
           <Beside index={index + 1} last={last} word="Newer" />
@@ -38,7 +41,7 @@ export function ReceiptPanel({ view }: { readonly view: ReceiptView }) {
         <div class="mut tr">{`commit ${view.commitSeq}, ${shownLine(receipt.dappId)}`}</div>
       </div>
       <Section title="Checks">
-        <Checks view={view} isAltered={failure !== undefined} />
+        <Checks view={view} failure={failure} />
       </Section>
       {failure === undefined ? null : (
         <Section title="Difference">
@@ -85,7 +88,7 @@ function Beside(props: {
   )
 }
 
-function Checks({ view, isAltered }: { readonly view: ReceiptView; readonly isAltered: boolean }) {
+function Checks({ view, failure }: { view: ReceiptView; failure: Failure | undefined }) {
   const { index, receipt, problem, notChecked } = view
   const { report } = verification.value
   const damaged = report?.failure?.index
@@ -94,8 +97,8 @@ function Checks({ view, isAltered }: { readonly view: ReceiptView; readonly isAl
     <>
       {isVerified ? (
         <Check verdict="holds">signed, and follows its predecessor: verified</Check>
-      ) : isAltered ? (
-        <Check verdict="broken">it is not what was signed</Check>
+      ) : failure !== undefined ? (
+        <Check verdict="broken">{damageText(failure)}</Check>
       ) : (
         <Check verdict="unknown">
           the chain before it was not verified yet: press <kbd>v</kbd>

@@ -1,6 +1,7 @@
 import type { VerificationReport } from '../../../audit/index.js'
 import { Banner, Problem } from '../parts/basics.js'
 import { linkTo } from '../pure/addresses.js'
+import { damageText, type Failure } from '../pure/damage.js'
 import { shownLine, shownValue } from '../pure/shown-text.js'
 import { verification } from './verification.js'
 
@@ -40,7 +41,7 @@ function Broken({ report: { failure, line, receipts } }: { readonly report: Veri
   const { index } = failure
   return (
     <Banner tone="failed" icon="alert" isAlert>
-      <b>{`Receipt ${index} is not what was signed.`}</b>
+      <b>{damageText(failure)}</b>
       <div>
         {index === 0 ? 'Nothing' : `Receipts 0 to ${index - 1} hold; nothing`} after it can be
         trusted.
@@ -57,11 +58,7 @@ function Broken({ report: { failure, line, receipts } }: { readonly report: Veri
 }
 
 /** What was signed beside what is stored. */
-export function Damage({
-  failure
-}: {
-  readonly failure: NonNullable<VerificationReport['failure']>
-}) {
+export function Damage({ failure }: { readonly failure: Failure }) {
   const { field, signed, computed, key } = failure
   return (
     <div class="dif">
