@@ -71,6 +71,7 @@ describe('the console from the keyboard', () => {
     await page.waitForSelector('text=All that was checked holds')
     expect(await page.textContent('.ban')).toContain('2 things were not checked')
     await press(page, 'Control+k')
+    await page.waitForSelector('input[type=search]:focus')
     await page.keyboard.type('june')
     await page.waitForSelector('[role=option]')
     await press(page, 'Enter')
