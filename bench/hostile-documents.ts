@@ -580,6 +580,11 @@ const protocol = (parts: object = {}): unknown => ({
   ...parts
 })
 
+const testOf = (params: object) => ({
+  ...{ query: 'q', chain: 'eip155:1', params },
+  expect: { params }
+})
+
 const bundle = (nodes: unknown[], parts: object = {}, given: object = {}): string =>
   JSON.stringify({
     schema: 'ais-bundle/1',
@@ -695,6 +700,15 @@ const protocols: Readonly<Record<string, (bytes: number) => unknown>> = {
         a: { execution: { '*': { type: 'composite', steps: fill(bytes, () => ({})) } } }
       }
     }),
+  'a test with many arguments': (bytes) =>
+    protocol({ tests: [testOf(named(fill(bytes / 2, (index) => index)))] }),
+  'a test of a long list': (bytes) =>
+    protocol({
+      queries: { q: { params: [{ name: 'a', type: 'array<uint256>' }], returns: [], execution } },
+      tests: [testOf({ a: fill(bytes, String) })]
+    }),
+  'many tests': (bytes) =>
+    protocol({ tests: fill(bytes, (index) => testOf({ a: `${index}` })).slice(0, 4_096) }),
   'arguments that no ABI has': (bytes) =>
     protocol({
       queries: {

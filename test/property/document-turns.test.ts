@@ -45,7 +45,12 @@ const dearest: Readonly<Record<HostileKind, readonly string[]>> = {
     'a chain of reads',
     'many nodes of one heavy query'
   ],
-  protocol: ['ABI types with many dimensions'],
+  protocol: [
+    'ABI types with many dimensions',
+    'a test with many arguments',
+    'a test of a long list',
+    'many tests'
+  ],
   pack: ['includes of the wrong type', 'overrides with refused names'],
   manifest: ['unknown keys', 'capabilities that fit neither form']
 }

@@ -42,9 +42,12 @@ import type {
 } from './prepared-run.js'
 import { executedFor, keepsPrivate, reachedBy, reachedIntents } from './reached-code.js'
 
+/** Characters of a definition that are one step of work. */
+const CHARS_OF_STEP = 16
+
 /** Pays for what a definition will take as text. */
 function* paying(definition: DocumentDefinition): Pieces<void> {
-  payWork((yield* writingLength(definition)) >> 4)
+  payWork(Math.floor((yield* writingLength(definition)) / CHARS_OF_STEP))
 }
 
 /** What documents are compiled with. */

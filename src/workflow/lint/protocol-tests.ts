@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  checkingSchema,
   isJsonObject,
   isSliceFull,
   type Json,
@@ -8,7 +9,7 @@ import {
   shownText
 } from '../../core/index.js'
 import type { Issues } from '../document/issue.js'
-import { parseFlow } from '../document/parse.js'
+import { parsingRead } from '../document/parse.js'
 import { type ProtocolDocument, protocolKey } from '../document/protocol.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import { planningFlow } from '../plan/planner.js'
@@ -58,9 +59,9 @@ export function* checkingProtocolTests(
 ): Pieces<void> {
   for (const [index, given] of (protocol.tests ?? []).entries()) {
     const here = found.below(['tests', index])
-    const parsed = protocolTest.safeParse(given)
+    const parsed = yield* checkingSchema(protocolTest, given)
     if (!parsed.success) {
-      const [issue] = parsed.error.issues
+      const [issue] = parsed.issues
       const where = issue?.path.map(String).join('.') ?? ''
       const problem = `${where === '' ? '' : `${where}: `}${issue?.message ?? 'is invalid'}`
       here.note('not_checked', `a test of another form is not carried out: ${problem}`)
@@ -86,11 +87,12 @@ function* problemsOf(
   const args = Object.fromEntries(Object.entries(params).map(([name, lit]) => [name, { lit }]))
   const called =
     action === undefined ? { type: 'query_ref', query } : { type: 'action_ref', action }
-  const flow = parseFlow({
+  const value = {
     schema: 'ais-flow/0.0.3',
     meta: { name: NODE, version: '1.0.0' },
     nodes: [{ id: NODE, protocol: protocolKey(protocol), chain, args, ...called }]
-  } as unknown as Json)
+  } as unknown as Json
+  const flow = yield* parsingRead('flow', { value })
   if (!flow.ok) return [flow.issues[0]?.message ?? 'it is no node']
   const options = { flow: flow.document, protocols: [protocol], values: compile }
   const planned = yield* planningFlow(options)

@@ -29,7 +29,7 @@ export function* expandingNode(
   expansion: Expansion,
   issues: Issues
 ): Pieces<readonly Expanded[]> {
-  const params = paramsOf(source, expansion, issues)
+  const params = yield* findingParams(source, expansion, issues)
   const expanded: Expanded[] = []
   for (const [index, step] of source.steps.entries()) {
     spendWork(STEPS_OF_NODE)
@@ -190,14 +190,15 @@ const oneBlock: ReadonlySet<string> = new Set([
   'solana_read'
 ])
 
-function paramsOf(
+function* findingParams(
   { node, callable }: ResolvedNode,
   expansion: Expansion,
   issues: Issues
-): readonly PlanParam[] {
+): Pieces<readonly PlanParam[]> {
   const names = new Set(callable.params.map(({ name }) => name))
   for (const name of Object.keys(node.args)) {
     if (names.has(name)) continue
+    if (isSliceFull()) yield
     issues.error('extra_argument', `${node.protocol} takes no ${name} here`, ['args', name])
   }
   return callable.params.map((param): PlanParam => {

@@ -9,8 +9,7 @@ import {
   type Pieces,
   passSteps,
   payWork,
-  writingLength,
-  writtenLength
+  writingLength
 } from '../../core/index.js'
 import { checkingProtocol } from '../document/check-protocol.js'
 import type { FlowDocument, FlowNode, OnError } from '../document/flow.js'
@@ -150,15 +149,8 @@ function* planning(options: PlanOptions, issues: Issues): Pieces<PlanResult> {
     requiresPack: requiredPack(flow),
     ...(expansion.places.size === 0 ? {} : { places: Object.fromEntries(expansion.places) })
   }
-  // Nodes share executions in memory, and not as text.
-  const known = new Map<object, number>()
-  payWork((yield* writingLength({ ...plan, nodes: [] })) >> 4)
-  for (const node of nodes) {
-    const length = writtenLength(node, known)
-    passSteps(length / CHARS_OF_STEP)
-    payWork(length >> 4)
-    if (isSliceFull()) yield
-  }
+  // Nodes share executions in memory, and not as text: it may be more than 32 bits can count.
+  payWork(Math.floor((yield* writingLength(plan)) / CHARS_OF_STEP))
   return {
     ok: true,
     flow,
@@ -193,8 +185,8 @@ export function planText(plan: AisPlan): string {
   return canonicalize(plan)
 }
 
-/** Characters that are measured for one step of work. */
-const CHARS_OF_STEP = 64
+/** Characters of a plan that are one step of work. */
+const CHARS_OF_STEP = 16
 /** Work of an input, and of looking up a node. */
 const STEPS_OF_LOOK = 16
 
