@@ -10,6 +10,7 @@ import { growth } from './growth.js'
 import { install } from './install.js'
 import { intents } from './intents.js'
 import { machine } from './machine.js'
+import { page } from './page.js'
 import { parked } from './parked.js'
 import { plans } from './plans.js'
 import { reading } from './reading.js'
@@ -41,6 +42,7 @@ export const groups: readonly Group[] = [
   workflowWaits,
   chain,
   consoleGroup,
+  page,
   install,
   machine,
   simulation

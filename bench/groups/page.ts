@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { ConsoleServer, pageDirectory, readPageFiles } from '../../src/console/index.js'
+import { Engine } from '../engine.js'
+import { Scratch } from '../measure.js'
+import type { Group, Row } from '../row.js'
+
+const WIDTH = 64
+const STEPS_WATCHED = 30_000
+const KEYS = 20
+const BYTES_A_MB = 1_000_000
+
+/**
+ * The console's page in a real Chromium, before a ledger of 1,000 runs, or 10,000: its first view,
+ * its memory and nodes, and its frames while the ledger is at full load in the same process.
+ */
+export const page: Group = {
+  rows: ['page.first', 'page.nodes', 'page.heap', 'page.input', 'page.frame'],
+  async measure({ full }) {
+    const executablePath = [process.env['TALLY_CHROMIUM'] ?? '', '/usr/bin/chromium'].find(
+      (path) => path !== '' && existsSync(path)
+    )
+    if (executablePath === undefined) return []
+    const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+    const browser = await chromium.launch({ executablePath, args: ['--disable-gpu', ...asRoot] })
+    const scratch = new Scratch()
+    const path = scratch.directory()
+    const engine = await Engine.open({ path, durability: 'output', stateKeys: 0 })
+    await engine.workflows(full ? 10_000 : 1_000, WIDTH)
+    const files = await readPageFiles(fileURLToPath(pageDirectory))
+    const { service: handle } = engine.runtime
+    const server = await ConsoleServer.open({ port: 0, handle, page: files })
+    try {
+      // The second view of the browser has what the first had to start.
+      await (await opened(browser, server)).close()
+      return await rowsOf(await opened(browser, server), engine)
+    } finally {
+      await browser.close()
+      await server.close()
+      await engine.close()
+      scratch.remove()
+    }
+  }
+}
+
+async function opened(browser: Browser, server: ConsoleServer): Promise<Page> {
+  const view = await (await browser.newContext()).newPage()
+  await view.goto(server.link())
+  await view.waitForSelector('.trow')
+  return view
+}
+
+async function rowsOf(view: Page, engine: Engine): Promise<readonly Row[]> {
+  const first = await view.evaluate<number>(
+    'performance.getEntriesByName("first-contentful-paint")[0].startTime'
+  )
+  for (let scrolled = 0; scrolled < 20; scrolled += 1) {
+    await view.evaluate('document.querySelector(".runs").scrollTop += 5_000')
+    await view.waitForSelector('.trow')
+  }
+  const nodes = await view.evaluate<number>('document.querySelectorAll("*").length')
+  const heap = (await heapBytes(view)) / BYTES_A_MB
+  const input = await longestInputMs(view)
+  return [
+    atMost('page.first', first, { unit: 'ms', target: 300 }),
+    atMost('page.nodes', nodes, { unit: 'nodes', target: 2_000 }),
+    atMost('page.heap', heap, { unit: 'MB', target: 80 }),
+    atMost('page.input', input, { unit: 'ms', target: 100 }),
+    atMost('page.frame', await longestFrameMs(view, engine), { unit: 'ms', target: 50 })
+  ]
+}
+
+/** What is in use once nothing is left to collect. */
+async function heapBytes(view: Page): Promise<number> {
+  const session = await view.context().newCDPSession(view)
+  await session.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await session.send('Runtime.getHeapUsage')
+  return usedSize
+}
+
+/** From a key to the paint after it. */
+async function longestInputMs(view: Page): Promise<number> {
+  await view.evaluate('document.querySelector(".runs").scrollTop = 0')
+  let longest = 0
+  for (let key = 0; key < KEYS; key += 1) {
+    await view.evaluate(
+      'void (globalThis.painted = new Promise((resolve) => addEventListener("keydown", (event) => ' +
+        'requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - event.timeStamp))' +
+        '), { once: true })))'
+    )
+    await view.keyboard.press('j')
+    longest = Math.max(longest, await view.evaluate<number>('globalThis.painted'))
+  }
+  return longest
+}
+
+/** The longest time between two frames, while the ledger does thousands of steps. */
+async function longestFrameMs(view: Page, engine: Engine): Promise<number> {
+  const shown = () => view.evaluate<string>('document.querySelector(".beat").textContent')
+  const before = await shown()
+  await view.evaluate(
+    'globalThis.longest = 0; void (function frame(at, last = at) { ' +
+      'globalThis.longest = Math.max(globalThis.longest, at - last); ' +
+      'requestAnimationFrame((next) => frame(next, at)) })(performance.now())'
+  )
+  for (let steps = 0; steps < STEPS_WATCHED; ) steps += await engine.workflows(100, WIDTH)
+  const longest = await view.evaluate<number>('globalThis.longest')
+  if ((await shown()) === before) throw new Error('the page has not followed')
+  return longest
+}
+
+function atMost(
+  name: string,
+  value: number,
+  { unit, target }: { readonly unit: string; readonly target: number }
+): Row {
+  return { name, value, unit, floor: null, ratio: null, target, better: 'lower' }
+}
