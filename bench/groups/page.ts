@@ -84,11 +84,11 @@ async function longestInputMs(view: Page): Promise<number> {
   await view.evaluate('document.querySelector(".runs").scrollTop = 0')
   let longest = 0
   for (let key = 0; key < KEYS; key += 1) {
-    await view.evaluate(
-      'void (globalThis.painted = new Promise((resolve) => addEventListener("keydown", (event) => ' +
-        'requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - event.timeStamp))' +
-        '), { once: true })))'
-    )
+    await view.evaluate(`void (globalThis.painted = new Promise((resolve) => {
+      const painted = ({ timeStamp }) => resolve(performance.now() - timeStamp)
+      const pressed = (event) => requestAnimationFrame(() => setTimeout(() => painted(event)))
+      addEventListener('keydown', pressed, { once: true })
+    }))`)
     await view.keyboard.press('j')
     longest = Math.max(longest, await view.evaluate<number>('globalThis.painted'))
   }
