@@ -326,6 +326,24 @@ describe('what happens meanwhile', () => {
   })
 })
 
+describe('a page that has missed something', () => {
+  it('has each entry once after it asked anew, and says when it is cut off', async (context) => {
+    const { page } = await opened(context, '/runs/parcel-8815')
+    await page.waitForSelector('.beat.live')
+    const { journal } = ledger.finishRunning('parcel-8815')
+    const last = `${journal.lines.length - 1} run.finished`
+    served.send({ type: 'reset', place: '900.0' })
+    await page.waitForSelector('.rh .pill.done')
+    await page.waitForSelector(`.tl .hd:has-text("${last}")`)
+    served.send({ type: 'reset', place: '901.0' })
+    await page.waitForSelector('text=live, commit 901')
+    expect((await page.textContent('.tl .hd'))?.replaceAll(/\s+/g, ' ')).toContain(last)
+    await served.close()
+    await page.waitForSelector('.beat.lost >> text=not connected')
+    await page.context().close()
+  })
+})
+
 describe('a hostile ledger', () => {
   it('has its texts drawn as texts on every screen, and nothing of it runs', async (context) => {
     ledger.runs.push(...hostileRuns())

@@ -26,6 +26,7 @@ describe('the feed of a console', () => {
     const feed = browser.feed()
     const places: string[] = []
     const entries: string[] = []
+    const held: unknown[] = []
     const until = async (isThere: (event: Received) => boolean) => {
       for (;;) {
         const { value, done } = await feed.next()
@@ -33,7 +34,8 @@ describe('the feed of a console', () => {
         if (value === 'comment') continue
         if (value.type === 'failed') throw new Error(JSON.stringify(value.data))
         if (value.id !== undefined) places.push(value.id)
-        const { type, runId, entry } = value.data as JsonObject
+        const { type, runId, entry, isHeld } = value.data as JsonObject
+        if (type === 'mode') held.push(isHeld)
         if (type === 'entry') entries.push(`${runId}: ${JSON.stringify(entry)}`)
         if (isThere(value)) return
       }
@@ -59,6 +61,10 @@ describe('the feed of a console', () => {
     await until(has('short', 'run.finished'))
     await feed.return(undefined)
 
+    // It says whether a process holds the ledger whenever that is another one.
+    expect(held[0]).toBe(false)
+    expect(held).toContain(true)
+    expect(held.at(-1)).toBe(false)
     expect(new Set(places).size).toBe(places.length)
     const journal: string[] = []
     for (const id of ['asked', 'short']) {
