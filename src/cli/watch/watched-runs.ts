@@ -107,15 +107,19 @@ export class WatchedRuns {
 
   /** The run that is missed least: the one that ended first, or else began first. */
   #oldest(): RunId {
-    const [oldest] = this.all.toSorted(
-      (one, other) =>
-        Number(isOpen(one)) - Number(isOpen(other)) ||
-        one.updatedAt - other.updatedAt ||
-        one.startedAt - other.startedAt
+    const [oldest] = [...this.#runs].reduce((least, one) =>
+      compareMissed(least[1], one[1]) > 0 ? one : least
     )
-    if (oldest === undefined) throw new Error('no run is kept')
-    return oldest.id
+    return oldest
   }
+}
+
+function compareMissed(one: WatchedRun, other: WatchedRun): number {
+  return (
+    Number(isOpen(one)) - Number(isOpen(other)) ||
+    one.updatedAt - other.updatedAt ||
+    one.startedAt - other.startedAt
+  )
 }
 
 export function isOpen({ status }: Pick<WatchedLine, 'status'>): boolean {
