@@ -52,7 +52,13 @@ export async function* feed(
         at = { seq: past.commits, line: 0 }
         yield { type: 'reset', place: placeText(at) }
       } else if (at.seq < past.commits && paceMs !== undefined) {
-        await news.until(next, clock, () => signal.aborted)
+        const hasClosed = () => ledger.mode === 'closed'
+        await news.until(next, clock, () => signal.aborted || hasClosed())
+        if (hasClosed()) {
+          // What is left is read behind the last place, by the next that opens it.
+          yield* news.take()
+          return
+        }
         if (clock.now() < next) continue
         const change = changesOf(past, at)
         at = { seq: past.commits, line: 0 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
 import { type Json, limits, ManualClock, nextTurn } from '../../../../src/core/index.js'
-import { openMemoryStore } from '../../../../src/ledger/index.js'
+import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import type { FeedEvent, WiredRuntime } from '../../../../src/runtime/index.js'
 import { feed } from '../../../../src/runtime/queries/feed.js'
 import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
@@ -222,6 +222,26 @@ describe('the feed', () => {
     await tally.close()
   })
 
+  it('Q4: ends at a pace when the ledger is closed, and continues where it was', async () => {
+    const store = openMemoryStore()
+    const kept = { ...methodsOf(store), close: async () => undefined }
+    const tally = await openOn(kept, { blocks: [count, fail] })
+    await did(tally, 'count', 'a')
+    const { events } = paced(tally, '0.0')
+    const first = (await events.next()).value as FeedEvent & { readonly type: 'changed' }
+    await did(tally, 'count', 'b')
+    const next = events.next()
+    await nextTurn()
+    await tally.close()
+    expect((await next).value).toMatchObject({ type: 'mode', mode: 'closed' })
+    expect((await events.next()).done).toBe(true)
+    const again = await openOn(store, { blocks: [count, fail] })
+    const rest = paced(again, first.place)
+    expect((await rest.events.next()).value).toMatchObject({ type: 'changed', runs: ['b'] })
+    rest.end.abort()
+    await again.close()
+  })
+
   it('Q1: names no runs where it would have to read many commits or name many', async () => {
     const tally = await open()
     await did(tally, 'count', 'a')
@@ -258,3 +278,13 @@ describe('the feed', () => {
     await tally.close()
   })
 })
+
+/** A store whose methods stand by themselves. */
+function methodsOf(store: Store): Omit<Store, 'close'> {
+  return {
+    get: (key) => store.get(key),
+    entries: (range) => store.entries(range),
+    commit: (items) => store.commit(items),
+    compact: () => store.compact()
+  }
+}
