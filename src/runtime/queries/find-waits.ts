@@ -1,5 +1,5 @@
 import type { OpenWait } from '../../block/index.js'
-import { digestOf, isTallyError, type RunId } from '../../core/index.js'
+import { digestOf, isTallyError, limits, type RunId } from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
 import { refuseAgent } from '../gate/agents.js'
 import { ReadingRights } from '../gate/reading-rights.js'
@@ -19,13 +19,14 @@ import {
 } from './run-index.js'
 
 export interface WaitParts {
-  readonly ledger: Pick<Ledger, 'run' | 'journal' | 'identity' | 'read'>
+  readonly ledger: Pick<Ledger, 'run' | 'identity' | 'read'>
   readonly index: RunIndex
   /** Imported and not taken over. */
   readonly isFollower: boolean
   /** What a run in memory waits for while others of its steps continue. */
   liveWaits(id: RunId): readonly OpenWait[]
   summary(record: RunRecord): Promise<RunSummaryShown>
+  readonly beginnings: WaitBeginnings
 }
 
 /**
@@ -72,7 +73,7 @@ async function waitLines(
     const rights = new ReadingRights(ledger, { agent, answers: true })
     if (!rights.sees(record.started['principal'], waits)) return []
   }
-  const begun = await beginnings(ledger, runId)
+  const begun = await parts.beginnings.of(record)
   const lines = waits.map((wait): WaitLine => {
     const since = begun.get(wait.token) ?? record.updatedAt
     const mayAnswer = mayAnswerIn(parts, { wait, waits, runId, agent })
@@ -98,17 +99,41 @@ function isSigned(runId: RunId, wait: OpenWait): boolean {
   return isOfRun && (digestOf(wait) ?? wait.digest) === wait.digest
 }
 
-/** When each wait of a run began, by token. */
-async function beginnings(
-  ledger: Pick<Ledger, 'journal'>,
-  runId: RunId
-): Promise<ReadonlyMap<string, number>> {
-  const begun = new Map<string, number>()
-  for await (const { value } of ledger.journal(runId, 0, (text) => text.includes('"k":"wait"'))) {
-    const { k, token, at } = value as unknown as WaitEntry
-    if (k === 'wait') begun.set(token, at)
+type Begun = ReadonlyMap<string, number>
+
+/**
+ * When the waits of runs began, by token.
+ *
+ * Owns: those of runs that were asked for lately, as far as their journals went. Only when a wait
+ * began is remembered; what is shown of it is compared with what is signed each time (L12).
+ */
+export class WaitBeginnings {
+  readonly #ledger: Pick<Ledger, 'journal'>
+  readonly #known = new Map<RunId, { readonly entries: number; readonly begun: Begun }>()
+
+  constructor(ledger: Pick<Ledger, 'journal'>) {
+    this.#ledger = ledger
   }
-  return begun
+
+  async of({ runId, entries }: Pick<RunRecord, 'runId' | 'entries'>): Promise<Begun> {
+    const known = this.#known.get(runId)
+    this.#known.delete(runId)
+    const begun = known?.entries === entries ? known.begun : await this.#read(runId)
+    this.#known.set(runId, { entries, begun })
+    const [oldest = runId] = this.#known.keys()
+    if (this.#known.size > limits.CACHE_ENTRIES_MAX) this.#known.delete(oldest)
+    return begun
+  }
+
+  async #read(runId: RunId): Promise<Begun> {
+    const begun = new Map<string, number>()
+    const mayBegin = (text: string) => text.includes('"k":"wait"')
+    for await (const { value } of this.#ledger.journal(runId, 0, mayBegin)) {
+      const { k, token, at } = value as unknown as WaitEntry
+      if (k === 'wait') begun.set(token, at)
+    }
+    return begun
+  }
 }
 
 interface WaitEntry {

@@ -2,7 +2,7 @@ import { limits, once, type RunId } from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
 import { ReadingRights } from '../gate/reading-rights.js'
 import { FoundRuns, RunLines } from '../queries/find-runs.js'
-import { findWaits } from '../queries/find-waits.js'
+import { findWaits, WaitBeginnings } from '../queries/find-waits.js'
 import { locate } from '../queries/locate.js'
 import type { QueryParts } from '../queries/query-parts.js'
 import type { RunLine, ShownStatus } from '../queries/query-types.js'
@@ -22,6 +22,7 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
   const summary = (record: RunRecord) => runLine(record, { ledger, runs: running?.runs })
   const liveWaits = (id: RunId) => running?.runs.waits(id) ?? []
   const runs = once(() => new FoundRuns({ ledger, index: index() }, runLinesOf(parts)))
+  const beginnings = once(() => new WaitBeginnings(ledger))
   const charts = once(
     () =>
       new RunCharts({
@@ -65,7 +66,8 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
       const page = pageOf(params)
       const agent = params.optionalText('agent')
       params.end()
-      return findWaits({ ledger, index: index(), isFollower, liveWaits, summary }, page, agent)
+      const asked = { ledger, index: index(), isFollower, liveWaits, summary }
+      return findWaits({ ...asked, beginnings: beginnings() }, page, agent)
     },
     locate: async (params) => {
       const text = params.text('text')
