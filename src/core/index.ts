@@ -66,7 +66,7 @@ export {
   type FileProblem,
   FileRoot
 } from './files/file-root.js'
-export { type FileReadProblem, readRegularFile } from './files/regular-file.js'
+export { bytesWithin, type FileReadProblem, readRegularFile } from './files/regular-file.js'
 export { chainJournal, hashingJson, hashJson, isSameSecret, sha256, sha256Hex } from './hash.js'
 export type {
   Appended,
@@ -122,7 +122,6 @@ export {
   type SecretSources
 } from './secret/reference.js'
 export { holdsCredentials } from './secret/url-parts.js'
-export { bytesWithin } from './stream-bytes.js'
 export { bytesOver, flatText, shownText } from './text.js'
 export {
   ignoreRejection,

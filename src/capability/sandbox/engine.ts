@@ -8,8 +8,6 @@ import {
   GUEST_STACK_BYTES,
   METER_NAME
 } from './abi.js'
-import { meteredWasm } from './metered-wasm.js'
-import { preludeText } from './prelude.js'
 import type { ThreadData } from './protocol.js'
 
 /** Everything a thread needs but the parts that belong to it alone. */
@@ -36,6 +34,11 @@ export async function loadEngine(resolve: Resolve = installed): Promise<Engine> 
   if (actual !== ENGINE_WASM_SHA256) {
     throw new TallyError('sandbox.engine_mismatch', { actual, expected: ENGINE_WASM_SHA256 })
   }
+  // Opening a ledger needs neither.
+  const [{ meteredWasm }, { preludeText }] = await Promise.all([
+    import('./metered-wasm.js'),
+    import('./prelude.js')
+  ])
   return {
     coreFile,
     variantFile,

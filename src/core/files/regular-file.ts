@@ -65,19 +65,39 @@ function codeOf(error: unknown): string {
 const absent: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR'])
 
 async function boundedBytes(file: FileHandle, bytesMax: number): Promise<FileRead> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for (;;) {
-    const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, bytesMax + 1 - bytes))
+  const bytes = await bytesWithin(chunksOf(file, bytesMax + 1), bytesMax)
+  return bytes === undefined ? refused('too_many_bytes') : { ok: true, bytes }
+}
+
+async function* chunksOf(file: FileHandle, bytesMax: number): AsyncGenerator<Buffer> {
+  for (let left = bytesMax; left > 0; ) {
+    const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, left))
     const { bytesRead } = await file.read(chunk, 0, chunk.length, null)
-    if (bytesRead === 0) return { ok: true, bytes: Buffer.concat(chunks) }
-    chunks.push(chunk.subarray(0, bytesRead))
-    bytes += bytesRead
-    if (bytes > bytesMax) return refused('too_many_bytes')
+    if (bytesRead === 0) return
+    yield chunk.subarray(0, bytesRead)
+    left -= bytesRead
   }
 }
 
 const CHUNK_BYTES = 64 * 1024
+
+/** All bytes of a stream; undefined where they are more, of which no more is read. */
+export async function bytesWithin(
+  stream: AsyncIterable<unknown>,
+  bytesMax: number
+): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    // Streams without an encoding give bytes.
+    const piece = chunk as Uint8Array
+    bytes += piece.byteLength
+    // Leaving the loop closes the stream.
+    if (bytes > bytesMax) return undefined
+    chunks.push(piece)
+  }
+  return Buffer.concat(chunks)
+}
 
 function refused(problem: FileReadProblem): FileRead {
   return { ok: false, problem }
