@@ -9,6 +9,7 @@ import type { Bridge, BridgeTransfer, BridgeWrite } from 'tallystick/bridge'
 
 const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address
 const SEED_LENGTH = 32
+const MESSAGE_ID = /^0x[0-9a-f]{64}$/
 
 export interface LockBridgeOptions {
   /** CAIP-2 ids. */
@@ -30,6 +31,8 @@ export function lockBridge({ evm, solana, lock, relayer }: LockBridgeOptions): B
     send: (transfer) => sendOf(transfer, { lock, toChain: solana }),
     messageId: (_, { receipt }) => lockedId(receipt),
     status: async ({ chain, messageId }, read) => {
+      // Whoever writes a workflow says which message: it may be no id of this bridge.
+      if (!MESSAGE_ID.test(messageId)) return { sent: false, arrived: false }
       if (chain === evm) {
         const execution = { type: 'evm_read', to: lock, abi: sentAbi, args: { messageId } }
         const { isSent } = await read({ chain, execution })

@@ -9,6 +9,7 @@ import { corpora, corpusOf, keep } from './corpus.js'
 import { mutantsOf } from './mutants.js'
 import { readersElsewhere } from './readers.js'
 import type { FuzzTarget } from './target.js'
+import { closeConsole } from './targets/console.js'
 import { closeTargets } from './targets/documents.js'
 import { targets } from './targets.js'
 import '../support/seed.js'
@@ -27,7 +28,7 @@ const runsOf = ({ isSlow }: FuzzTarget) =>
     isSlow === true ? { usual: 5, long: 75, soak: 20_000 } : { usual: 40, long: 750, soak: 400_000 }
   )
 
-afterAll(closeTargets)
+afterAll(() => Promise.all([closeTargets(), closeConsole()]))
 
 interface Outcome {
   readonly value?: unknown

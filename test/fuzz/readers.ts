@@ -38,7 +38,7 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'runtime/opening/integrity-lock.ts#readKept': 'reads a file as integrity-lock does',
   'runtime/opening/integrity-lock.ts#readRollback': 'reads a file as integrity-lock does',
   'runtime/queries/past-state.ts#parseCount': 'one number of a cursor',
-  'runtime/queries/run-index.ts#parsePlace': 'two numbers of a cursor',
+  'runtime/queries/run-index.ts#parsePlace': 'part of list-cursors',
   'testing/evm-node/transaction.ts#decodeTransaction': 'for tests; reads with the parsers of viem',
   'testing/solana-node/sent.ts#decodeMessage': 'for tests; reads with the parsers of kit',
   'testing/solana-node/sent.ts#decodeSent': 'for tests; reads with the parsers of kit',

@@ -1,4 +1,6 @@
 import type { FuzzTarget } from './target.js'
+import { bridgeTargets } from './targets/bridge.js'
+import { consoleTargets } from './targets/console.js'
 import { documentTargets } from './targets/documents.js'
 import { exchangeTargets } from './targets/exchange.js'
 import { jsonTargets } from './targets/json.js'
@@ -17,5 +19,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   ...verificationTargets,
   ...openingTargets,
   ...serverTargets,
-  ...solanaTargets
+  ...solanaTargets,
+  ...bridgeTargets,
+  ...consoleTargets
 }

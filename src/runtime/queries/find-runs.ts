@@ -11,7 +11,14 @@ import { isEnded } from '../run/ended.js'
 import { endingUnit, isIntentRun } from '../run/run-records.js'
 import { checkShown, type ShownLedger } from '../run/shown.js'
 import type { Page, RunCounts, RunFilter, RunLine, ShownStatus } from './query-types.js'
-import { encodePlace, type IndexedRun, parsePlace, type RunIndex, someOf } from './run-index.js'
+import {
+  encodePlace,
+  type IndexedRun,
+  parsePlace,
+  type RunIndex,
+  type SeesRun,
+  someOf
+} from './run-index.js'
 
 /** What a list shows of a run beside what its receipts say. */
 export type RunSummaryShown = Omit<RunLine, 'principal' | 'receipts' | 'failure'>
@@ -35,17 +42,16 @@ export class FoundRuns {
     this.#lines = lines
   }
 
-  /** `sees` says of what a principal has done whether the one who asks is shown it. */
   async find(
     filter: RunFilter,
     { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
-    sees: (line: RunLine) => boolean
+    sees?: SeesRun
   ): Promise<Page<RunLine>> {
     const { index, ledger } = this.#parts
     await index.refresh()
     const place = cursor === undefined ? undefined : parsePlace(cursor)
     const isWanted = this.#wantedBy(filter)
-    const { found, next } = someOf(index.newest(place), limit, isWanted)
+    const { found, next } = someOf(index.newest(place, sees), limit, isWanted)
     const items: RunLine[] = []
     for (const { id } of found) {
       const record = ledger.run(id, { durable: true })
@@ -53,7 +59,7 @@ export class FoundRuns {
       const line = await this.#lines.line(record)
       // It may have moved since the index was read.
       if (filter.status !== undefined && line.status !== filter.status) continue
-      if (sees(line)) items.push(line)
+      items.push(line)
     }
     return { items, next: next === undefined ? null : encodePlace(next) }
   }

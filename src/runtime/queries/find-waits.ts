@@ -43,36 +43,39 @@ export async function findWaits(
   const place = cursor === undefined ? undefined : parseWaitPlace(cursor)
   const mayWait = (run: IndexedRun) =>
     run.status === 'waiting' || (run.status === 'running' && parts.liveWaits(run.id).length > 0)
-  const { found, next } = someOf(index.oldest(place?.run), limit + 1, mayWait)
+  const rights =
+    agent === undefined ? undefined : new ReadingRights(ledger, { agent, answers: true })
+  const sees = (run: IndexedRun) =>
+    rights?.sees(run.principal, [...run.waits, ...parts.liveWaits(run.id)]) ?? true
+  const { found, next } = someOf(index.oldest(place?.run, sees), limit + 1, mayWait)
   const items: WaitLine[] = []
   let last: string | null = null
   for (const run of found) {
     const record = ledger.run(run.id, { durable: true })
-    const lines = record === undefined ? [] : await waitLines(parts, record, agent)
+    const lines = record === undefined ? [] : await waitLines(parts, record, { agent, rights })
     const isBegun = place !== undefined && isPlaceOf(place.run, run)
     for (const line of isBegun ? lines.filter((one) => isBehind(one, place.wait)) : lines) {
       if (items.length === limit) return { items, next: last }
       items.push(line)
-      last = encodeWaitPlace(run, line)
+      const wait = { since: line.since, mark: markOf(line.wait.token) }
+      last = encodeWaitPlace({ run: placeOf(run), wait })
     }
   }
-  return { items, next: next === undefined ? null : encodePlace(next) }
+  return { items, next: next === undefined ? null : encodeWaitPlace({ run: next }) }
 }
 
 /** The open waits of a run, oldest first; none where one of them is not what is signed. */
 async function waitLines(
   parts: WaitParts,
   record: RunRecord,
-  agent: string | undefined
+  reader: { readonly agent: string | undefined; readonly rights: ReadingRights | undefined }
 ): Promise<readonly WaitLine[]> {
-  const { ledger } = parts
   const { runId } = record
   const { name, waits, notChecked } = await parts.summary(record)
   if (waits.length === 0 || !waits.every((wait) => isSigned(runId, wait))) return []
-  if (agent !== undefined) {
-    const rights = new ReadingRights(ledger, { agent, answers: true })
-    if (!rights.sees(record.started['principal'], waits)) return []
-  }
+  const { agent, rights } = reader
+  // It may have moved since the index was read.
+  if (rights?.sees(record.started['principal'], waits) === false) return []
   const begun = await parts.beginnings.of(record)
   const lines = waits.map((wait): WaitLine => {
     const since = begun.get(wait.token) ?? record.updatedAt
@@ -175,9 +178,9 @@ function compareLines(one: WaitLine, other: WaitLine): number {
 }
 
 /** A place among the waits of a run; without one, behind all of them. */
-interface WaitPlace {
+export interface WaitPlace {
   readonly run: RunPlace
-  readonly wait: { readonly since: number; readonly mark: string } | undefined
+  readonly wait?: { readonly since: number; readonly mark: string }
 }
 
 function isBehind({ since, wait }: WaitLine, place: WaitPlace['wait']): boolean {
@@ -186,15 +189,16 @@ function isBehind({ since, wait }: WaitLine, place: WaitPlace['wait']): boolean 
   return markOf(wait.token) > place.mark
 }
 
-function encodeWaitPlace(run: IndexedRun, { since, wait }: WaitLine): string {
-  return `${encodePlace(placeOf(run))}/${since}.${markOf(wait.token)}`
+export function encodeWaitPlace({ run, wait }: WaitPlace): string {
+  const place = encodePlace(run)
+  return wait === undefined ? place : `${place}/${encodePlace({ at: wait.since, mark: wait.mark })}`
 }
 
-/** Throws `service.invalid_params`. */
-function parseWaitPlace(text: string): WaitPlace {
+/** Reads a place back. Throws `service.invalid_params`. */
+export function parseWaitPlace(text: string): WaitPlace {
   const [run = '', wait, ...rest] = text.split('/')
   if (rest.length > 0) throw invalidCursor()
-  if (wait === undefined) return { run: parsePlace(run), wait: undefined }
+  if (wait === undefined) return { run: parsePlace(run) }
   const { at: since, mark } = parsePlace(wait)
   return { run: parsePlace(run), wait: { since, mark } }
 }

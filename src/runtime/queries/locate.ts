@@ -22,14 +22,14 @@ export async function locate(parts: LocateParts, text: string): Promise<readonly
   const exact: Found[] = []
   const similar: Found[] = []
   const part = sought.toLowerCase()
-  for (const { id, name, status, tokens } of index.all()) {
+  for (const { id, name, status, waits } of index.all()) {
     if (id === sought) exact.push({ kind: 'run', id, name })
     else if (similar.length < limits.FOUND_SIMILAR_MAX && id.toLowerCase().includes(part)) {
       similar.push({ kind: 'run', id, name })
     }
     const isOpen = status === 'running' || status === 'waiting'
-    const live = isOpen ? parts.liveWaits(id).map(({ token }) => token) : []
-    if ([...tokens, ...live].includes(sought)) {
+    const live = isOpen ? parts.liveWaits(id) : []
+    if ([...waits, ...live].some(({ token }) => token === sought)) {
       exact.push({ kind: 'wait', runId: id, token: sought })
     }
   }

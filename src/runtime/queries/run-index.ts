@@ -1,4 +1,13 @@
-import { limits, nextTurn, type RunId, sha256Hex, TallyError } from '../../core/index.js'
+import type { OpenWait } from '../../block/index.js'
+import {
+  canonicalize,
+  type Json,
+  limits,
+  nextTurn,
+  type RunId,
+  sha256Hex,
+  TallyError
+} from '../../core/index.js'
 import type { Ledger, RunRecord, RunStatus } from '../../ledger/index.js'
 import { waitsOf } from '../run/ended.js'
 
@@ -9,9 +18,16 @@ export interface IndexedRun {
   readonly at: number
   readonly name: string
   readonly status: RunStatus
-  /** Of what a message can end, while it is parked. */
-  readonly tokens: readonly string[]
+  /** Who began it: equal ones are one object. */
+  readonly principal: Json
+  /** What a message can end, while it is parked. */
+  readonly waits: readonly Pick<OpenWait, 'token' | 'reason'>[]
 }
+
+/** Whether the one who asks may know of a run. */
+export type SeesRun = (run: IndexedRun) => boolean
+
+const seesAll: SeesRun = () => true
 
 type IndexedLedger = Pick<Ledger, 'run' | 'runs' | 'onCommit'>
 
@@ -24,6 +40,8 @@ type IndexedLedger = Pick<Ledger, 'run' | 'runs' | 'onCommit'>
  * - Q1 It is made once, of all records; after that each question reads those of runs alone that
  *   commits have moved since the one before.
  * - Q2 A place in the order is of a run for good, so no cursor goes stale.
+ * - Q5 What the one who asks may not know of is as if it were not there: it is in no list, ends no
+ *   page and is no place (K14).
  */
 export class RunIndex {
   readonly #ledger: IndexedLedger
@@ -31,6 +49,7 @@ export class RunIndex {
   /** Oldest first. */
   #order: RunId[] = []
   readonly #counts = new Map<RunStatus, number>()
+  readonly #principals = new Map<string, Json>()
   readonly #moved = new Set<RunId>()
   #isMade = false
   #refreshing: Promise<void> = Promise.resolve()
@@ -60,19 +79,20 @@ export class RunIndex {
   }
 
   /** The runs behind a place, newest first; from the newest where there is none. */
-  newest(place: RunPlace | undefined): Iterable<IndexedRun> {
-    return this.#runs(place === undefined ? this.#order.length - 1 : this.#indexOf(place) - 1, -1)
+  newest(place: RunPlace | undefined, sees: SeesRun = seesAll): Iterable<IndexedRun> {
+    const from = place === undefined ? this.#order.length : this.#indexOf(place, sees)
+    return this.#runs(from - 1, -1, sees)
   }
 
   /** The run of a place and those behind it, oldest first; from the oldest where there is none. */
-  oldest(place: RunPlace | undefined): Iterable<IndexedRun> {
-    return this.#runs(place === undefined ? 0 : this.#indexOf(place), 1)
+  oldest(place: RunPlace | undefined, sees: SeesRun = seesAll): Iterable<IndexedRun> {
+    return this.#runs(place === undefined ? 0 : this.#indexOf(place, sees), 1, sees)
   }
 
-  *#runs(from: number, step: 1 | -1): Generator<IndexedRun> {
+  *#runs(from: number, step: 1 | -1, sees: SeesRun): Generator<IndexedRun> {
     for (let index = from; index >= 0 && index < this.#order.length; index += step) {
       const run = this.#at(index)
-      if (run !== undefined) yield run
+      if (run !== undefined && sees(run)) yield run
     }
   }
 
@@ -85,7 +105,7 @@ export class RunIndex {
         if (before === undefined) fresh.push(record.runId)
         else this.#count(before.status, -1)
         this.#count(record.status, 1)
-        this.#byId.set(record.runId, indexed(record))
+        this.#byId.set(record.runId, this.#indexed(record))
         count += 1
         if (count % RUNS_IN_TURN === 0) await nextTurn()
       }
@@ -94,6 +114,16 @@ export class RunIndex {
       // Also where a record could not be read: those before it are not new the next time.
       this.#insert(fresh)
     }
+  }
+
+  #indexed(record: RunRecord): IndexedRun {
+    const { runId: id, status, started } = record
+    const { name, at, principal = null } = started as unknown as Began
+    const text = canonicalize(principal)
+    const known = this.#principals.get(text) ?? principal
+    this.#principals.set(text, known)
+    const waits = waitsOf(record).map(({ token, reason }) => ({ token, reason }))
+    return { id, at, name, status, principal: known, waits }
   }
 
   #insert(fresh: readonly RunId[]): void {
@@ -122,10 +152,10 @@ export class RunIndex {
   }
 
   /** Where the run of a place stands. Throws `service.invalid_params`. */
-  #indexOf({ at, mark }: RunPlace): number {
+  #indexOf({ at, mark }: RunPlace, sees: SeesRun): number {
     let index = this.#firstFrom((run) => run.at >= at)
     for (let run = this.#at(index); run?.at === at; run = this.#at(index)) {
-      if (markOf(run.id) === mark) return index
+      if (sees(run) && markOf(run.id) === mark) return index
       index += 1
     }
     throw invalidCursor()
@@ -158,10 +188,10 @@ const RUNS_IN_TURN = 64
 /** More new runs than this are sorted in together. */
 const INSERTED_ONE_BY_ONE_MAX = 64
 
-function indexed(record: RunRecord): IndexedRun {
-  const { runId: id, status, started } = record
-  const { name, at } = started as unknown as Pick<IndexedRun, 'name' | 'at'>
-  return { id, at, name, status, tokens: waitsOf(record).map(({ token }) => token) }
+interface Began {
+  readonly name: string
+  readonly at: number
+  readonly principal?: Json
 }
 
 /** Where a run stands in the order, without its id: ids may hold what is not shown. */
@@ -184,7 +214,7 @@ export function encodePlace({ at, mark }: RunPlace): string {
 
 /** Reads a place back. Throws `service.invalid_params`. */
 export function parsePlace(text: string): RunPlace {
-  const [, at, mark = ''] = /^(-?\d{1,16})\.([0-9a-f]{16})$/.exec(text) ?? []
+  const [, at, mark = ''] = /^(0|-?[1-9]\d{0,15})\.([0-9a-f]{16})$/.exec(text) ?? []
   if (at === undefined || !Number.isSafeInteger(Number(at))) throw invalidCursor()
   return { at: Number(at), mark }
 }

@@ -5,10 +5,10 @@ import { FoundRuns, RunLines } from '../queries/find-runs.js'
 import { findWaits, WaitBeginnings } from '../queries/find-waits.js'
 import { locate } from '../queries/locate.js'
 import type { QueryParts } from '../queries/query-parts.js'
-import type { RunLine, ShownStatus } from '../queries/query-types.js'
+import type { ShownStatus } from '../queries/query-types.js'
 import { callsOf } from '../queries/run-calls.js'
 import { RunCharts } from '../queries/run-charts.js'
-import { RunIndex } from '../queries/run-index.js'
+import { RunIndex, type SeesRun } from '../queries/run-index.js'
 import type { Params } from './params.js'
 import type { QueryTable } from './query-tables.js'
 import { runLine } from './views.js'
@@ -108,8 +108,8 @@ export function pageOf(params: Params): {
   return { limit: limit ?? limits.PAGE_ITEMS_DEFAULT, cursor: params.optionalText('cursor') }
 }
 
-function seenBy({ ledger }: QueryParts, agent: string | undefined): (line: RunLine) => boolean {
-  if (agent === undefined) return () => true
+function seenBy({ ledger }: QueryParts, agent: string | undefined): SeesRun | undefined {
+  if (agent === undefined) return undefined
   const rights = new ReadingRights(ledger, { agent, answers: false })
   return ({ principal }) => rights.sees(principal)
 }

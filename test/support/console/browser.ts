@@ -142,10 +142,10 @@ function receivedIn(block: string): Received | 'comment' {
 }
 
 /** What a server answers to bytes that no client of HTTP would send. */
-export async function rawAnswer(host: string, text: string): Promise<string> {
+export async function rawAnswer(host: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(`http://${host}`)
   const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''))
-  socket.end(text)
+  socket.end(bytes)
   let answer = ''
   try {
     for await (const chunk of socket) answer += String(chunk)
