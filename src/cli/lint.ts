@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { isTallyError } from '../core/index.js'
+import { isJsonObject, isTallyError, placesIn, readDocument } from '../core/index.js'
 import { connectOwner, inspectLocation } from '../ledger/index.js'
 import { ownerClient } from './frame/client.js'
 import { loadConfig } from './frame/config.js'
@@ -11,9 +11,8 @@ import { checkAis, isAisText, type WorkflowOptions } from './frame/workflow.js'
 
 /**
  * `tally lint FILE`: what is wrong or doubtful in a document. What its names lead to is looked up
- * in
- * `--config`, or in the service that holds the ledger; without either it is not checked, and said
- * so.
+ * in `--config`, or in the service that holds the ledger. Without either its expressions, values
+ * and references are checked, and each name that is not is listed.
  */
 export async function lint(
   frame: Frame,
@@ -26,11 +25,13 @@ export async function lint(
   const problems = [...(await checkDocument(document, source))]
   const isSound = problems.every(({ reason }) => reason === 'lint')
   const named = isSound ? await checkNames(frame, document, options.config) : undefined
-  if (named !== undefined) {
-    problems.push(...named.filter(({ reason }) => reason !== 'lint'))
+  const alone = named === undefined && isSound ? await checkUnnamed(document, source) : undefined
+  for (const found of named ?? alone?.problems ?? []) {
+    if (!problems.some((one) => isSame(one, found))) problems.push(found)
   }
   const errors = problems.filter(({ reason }) => reason !== 'lint').length
-  const notChecked = named === undefined ? ['names of blocks, conditions and repairs'] : []
+  const unread = 'what its names lead to, until the errors are corrected'
+  const notChecked = named !== undefined ? [] : (alone?.notChecked ?? [unread])
   output.document('lint', { file, ok: errors === 0, problems, notChecked })
   showProblems(frame, file, problems)
   const warnings = problems.length - errors
@@ -51,10 +52,50 @@ async function lintAis(
   const { output } = frame
   const { problems } = await checkAis(frame, file, document, options)
   const errors = problems.filter(({ reason }) => reason !== 'lint').length
-  output.document('lint', { file, ok: errors === 0, problems, notChecked: [] })
+  const notChecked =
+    options.config === undefined
+      ? ['whether an executor of the host serves its chains, and what policies of the host say']
+      : []
+  output.document('lint', { file, ok: errors === 0, problems, notChecked })
   showProblems(frame, file, problems)
   output.line(text`${file}: ${errors} errors, ${problems.length - errors} warnings`)
+  for (const one of notChecked) {
+    output.line(text`${output.paint('yellow', 'not checked')} ${one}: give --config`)
+  }
   return errors === 0 ? exitCodes.done : exitCodes.usage
+}
+
+function isSame(one: Problem, other: Problem): boolean {
+  return one.message === other.message && one.path.join() === other.path.join()
+}
+
+/** What a document says by itself, and what of it only a configuration can tell. */
+async function checkUnnamed(
+  document: string,
+  source: string
+): Promise<{ readonly problems: readonly Problem[]; readonly notChecked: readonly string[] }> {
+  const { checkAlone, parseDocument } = await import('../runtime/index.js')
+  const value = readDocument(document)
+  const parsed = await parseDocument(value)
+  if (!parsed.ok) return { problems: [], notChecked: [] }
+  const isOwn = isJsonObject(value) && String(value['schema']).startsWith('tally-')
+  if (!isOwn) return { problems: [], notChecked: ['the agents that its bindings name'] }
+  const { diagnostics, names } = await checkAlone(parsed.definition)
+  const place = placesIn(source)
+  const problems = diagnostics.map((found) => ({ ...found, ...place(found.path) }))
+  const { blocks, conditions, documents, repairs } = names
+  const notChecked = [
+    ...listed('that there are the blocks', blocks),
+    ...listed('what inputs these blocks take and what they give, of', blocks),
+    ...listed('that there are the documents', documents),
+    ...listed('that there are the conditions', conditions),
+    ...listed('that there are the repairs', repairs)
+  ]
+  return { problems, notChecked }
+}
+
+function listed(what: string, names: readonly string[]): readonly string[] {
+  return names.length === 0 ? [] : [`${what} ${names.join(', ')}`]
 }
 
 async function checkNames(

@@ -67,7 +67,15 @@ export {
   FileRoot
 } from './files/file-root.js'
 export { bytesWithin, type FileReadProblem, readRegularFile } from './files/regular-file.js'
-export { chainJournal, hashingJson, hashJson, isSameSecret, sha256, sha256Hex } from './hash.js'
+export {
+  chainJournal,
+  crc32,
+  hashingJson,
+  hashJson,
+  isSameSecret,
+  sha256,
+  sha256Hex
+} from './hash.js'
 export type {
   Appended,
   EvidenceDraft,

@@ -302,6 +302,8 @@ export const SOCKET_PATH_BYTES_MAX = 107
 export const OPENING_MARK_MS = 30_000
 /** Bytes of the owner file of a location (L13). */
 export const OWNER_FILE_BYTES_MAX = 1_024
+/** Length of the command that an owner file says of its process, for people. */
+export const OWNER_COMMAND_LENGTH_MAX = 128
 /** Time within which an owner that accepted a connection has to name its ledger. */
 export const OWNER_GREETING_MS = 5_000
 

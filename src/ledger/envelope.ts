@@ -10,8 +10,7 @@
  * against decay only: a writer of the store can also write a checksum, and the chain finds
  * that.
  */
-import { crc32 } from 'node:zlib'
-import { TallyError } from '../core/index.js'
+import { crc32, TallyError } from '../core/index.js'
 
 const VERSION = 1
 const HEADER_BYTES = 5

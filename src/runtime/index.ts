@@ -9,7 +9,7 @@ export { Compilations } from './code/prepared-documents.js'
 export type { Registrations } from './code/registrations.js'
 export { createRuntime, type RuntimeOnOptions, runtimeOn } from './create.js'
 export type { DocumentRoom } from './document/document-rooms.js'
-export { parseDocument, parseWorkflow } from './document/parse-document.js'
+export { checkAlone, parseDocument, parseWorkflow } from './document/parse-document.js'
 export type { PlannedText, ResolvedText, ResolveOptions } from './intent/conversation.js'
 export type { IntentRequest } from './intent/intents.js'
 export {

@@ -1,5 +1,7 @@
-import { atOnce, isSliceFull, type Pieces, passSteps } from '../../core/index.js'
+import { atOnce, isSliceFull, type Json, type Pieces, passSteps } from '../../core/index.js'
+import type { CompileExpressions, ValueReference } from '../chart/expressions.js'
 import {
+  type ConditionDefinition,
   type Diagnostic,
   type DocumentDefinition,
   type DocumentPath,
@@ -102,4 +104,124 @@ function* lintingPlan({ nodes, lanes }: PlanDefinition, found: Found): Pieces<vo
   for (const [nodeIndex, node] of nodes.entries()) {
     yield* lintingNode(node, ['nodes', nodeIndex], found)
   }
+}
+
+/** Work of compiling a value once more, to see what it reads. */
+const STEPS_OF_VALUE = 40
+
+const requestMembers = ['payload', 'context', 'metadata']
+const responseMembers = ['success', 'data', 'reason', 'details', 'errorType', 'metadata']
+
+/** What the values of one graph may read. */
+interface Graph {
+  readonly path: DocumentPath
+  readonly names: ReadonlySet<string>
+}
+
+/**
+ * References that lead nowhere in a document that compiles (W3): to nodes that are not there, and
+ * to members that no request and no response has. They would be found when the value is evaluated.
+ */
+export function* lintingReferences(
+  definition: DocumentDefinition,
+  expressions: CompileExpressions
+): Pieces<readonly Diagnostic[]> {
+  const reader = new ReferenceReader(expressions)
+  if (isPlanDefinition(definition)) yield* reader.plan(definition)
+  else yield* reader.graph(definition, [])
+  return reader.found
+}
+
+class ReferenceReader {
+  readonly found: Diagnostic[] = []
+  readonly #expressions: CompileExpressions
+
+  constructor(expressions: CompileExpressions) {
+    this.#expressions = expressions
+  }
+
+  *graph(graph: GraphDefinition, path: DocumentPath): Pieces<void> {
+    const within = { path, names: new Set(Object.keys(graph.nodes)) }
+    for (const [name, node] of Object.entries(graph.nodes)) {
+      yield* this.#node(node, [...path, 'nodes', name], within)
+    }
+    for (const [source, branches] of Object.entries(graph.transitions)) {
+      for (const [index, { condition }] of branches.entries()) {
+        const at = [...path, 'transitions', source, index, 'condition']
+        yield* this.#condition(condition, at)
+      }
+    }
+    yield* this.#value(graph.output, [...path, 'output'], within)
+  }
+
+  *plan({ nodes, output }: PlanDefinition): Pieces<void> {
+    const within = { path: [], names: new Set(nodes.map(({ id }) => id)) }
+    for (const [index, node] of nodes.entries()) {
+      yield* this.#node(node, ['nodes', index], within)
+    }
+    yield* this.#value(output, ['output'], within)
+  }
+
+  *#node(
+    { input, confirm, work }: Pick<NodeDefinition, 'input' | 'confirm' | 'work'>,
+    path: DocumentPath,
+    within: Graph
+  ): Pieces<void> {
+    yield* this.#value(input, [...path, 'input'], within)
+    if (confirm?.when !== undefined) {
+      yield* this.#condition(confirm.when, [...path, 'confirm', 'when'])
+    }
+    if (work.kind === 'composite') yield* this.graph(work.graph, [...path, 'composite'])
+  }
+
+  *#value(value: Json | undefined, path: DocumentPath, within: Graph): Pieces<void> {
+    if (value === undefined) return
+    for (const { root, path: way } of yield* this.#read(value, ['request', 'nodes'])) {
+      const problem = root === 'nodes' ? problemOfNode(way, within) : problemOf(root, way)
+      if (problem !== undefined) this.found.push({ reason: 'lint', path, message: problem })
+    }
+  }
+
+  *#condition(condition: ConditionDefinition, path: DocumentPath): Pieces<void> {
+    if (condition.kind !== 'cel') return
+    const value = { cel: condition.cel }
+    for (const { root, path: way } of yield* this.#read(value, ['request', 'response'])) {
+      const problem = problemOf(root, way)
+      if (problem !== undefined) this.found.push({ reason: 'lint', path, message: problem })
+    }
+  }
+
+  /** What a value reads; nothing of one that does not compile, of which the compiler tells. */
+  *#read(value: Json, roots: readonly string[]): Pieces<readonly ValueReference[]> {
+    passSteps(STEPS_OF_VALUE)
+    if (isSliceFull()) yield
+    try {
+      return this.#expressions.compileValue(value, { roots }).references
+    } catch {
+      return []
+    }
+  }
+}
+
+function problemOfNode(way: ValueReference['path'], { names }: Graph): string | undefined {
+  const [name, member, ...rest] = way
+  if (name === undefined) return undefined
+  if (!names.has(String(name))) {
+    return `nodes.${name} leads nowhere: no node beside this one is called ${name}`
+  }
+  if (member === undefined) return undefined
+  if (member !== 'response') {
+    return `nodes.${name}.${member} leads nowhere: a node has its response, nodes.${name}.response`
+  }
+  return problemOf('response', rest, `nodes.${name}.response`)
+}
+
+function problemOf(
+  root: string,
+  [member]: ValueReference['path'],
+  shown = root
+): string | undefined {
+  const known = root === 'request' ? requestMembers : responseMembers
+  if (member === undefined || known.includes(String(member))) return undefined
+  return `${shown}.${member} leads nowhere: ${shown} has ${known.join(', ')}`
 }

@@ -1,5 +1,4 @@
-import { crc32 } from 'node:zlib'
-import type { IdentityId } from '../../core/index.js'
+import { crc32, type IdentityId } from '../../core/index.js'
 import type { Store } from '../../ledger/index.js'
 
 /** Version byte and checksum before the body of a stored value (docs/spec/store.md). */

@@ -106,8 +106,22 @@ function located<One extends Finding>(one: One, locate: Locate): One {
   return { ...one, ...locate(one.path) }
 }
 
-function shortened<One extends Finding>(one: One): One {
-  const { path, message } = one
+/** What a schema says of a value that is not there, which names no member: the path does. */
+const absent = /^Invalid input: expected (.+), received undefined$/
+
+/** The message with the name of the member that is missing. */
+function named(path: DocumentPath, message: string): string {
+  const name = path.at(-1)
+  const [, expected] = absent.exec(message) ?? []
+  if (expected === undefined || name === undefined) return message
+  const which = typeof name === 'number' ? `item ${name}` : name
+  return `${which} is missing: expected ${expected}`
+}
+
+function shortened<One extends Finding>(given: One): One {
+  const { path } = given
+  const message = named(path, given.message)
+  const one = message === given.message ? given : { ...given, message }
   if (isShort(message) && path.every((segment) => isShort(String(segment)))) return one
   return {
     ...one,

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { crc32 } from 'node:zlib'
-import { type Hash, sha256, sha256Hex } from '../../core/index.js'
+import { crc32, type Hash, sha256, sha256Hex } from '../../core/index.js'
 import { corruptValue } from '../envelope.js'
 
 /**

@@ -3,6 +3,7 @@ import { type Clock, type Json, limits, systemClock, TallyError } from '../../co
 import { errorNumber } from '../location/durable-file.js'
 import { Call } from './call.js'
 import { LineReader } from './line-reader.js'
+import { namingHolder } from './owner-file.js'
 import {
   type ClientMessage,
   encodeMessage,
@@ -52,7 +53,9 @@ export async function connectOwner(
     const socket = await open(path)
     if (socket === undefined) continue
     const connection = new Connection(socket)
-    const ledger = await connection.greeting(clock)
+    const ledger = await connection.greeting(clock).catch(async (error: unknown) => {
+      throw await namingHolder(realPath, error)
+    })
     if (ledger.realPath === realPath) return connection.client(ledger)
     connection.close()
     throw new TallyError('owner.wrong_ledger', { expected: realPath, actual: ledger.realPath })

@@ -4,12 +4,13 @@ import type { Store } from '../stores/port.js'
 import { levelStores, type Stores } from '../stores/stores.js'
 import { FencedStore } from './fenced-store.js'
 import { withOpeningMark } from './opening-mark.js'
-import { OwnerFile } from './owner-file.js'
+import { namingHolder, OwnerFile } from './owner-file.js'
 import { OwnerSocket } from './server.js'
 import {
   hasOwner,
   type PreparedAddress,
   prepareSocketAddress,
+  processCommand,
   type RuntimeEnvironment,
   socketAddresses,
   systemEnvironment
@@ -49,7 +50,7 @@ export async function holdStore(directory: string, options: HoldOptions = {}): P
     return await withOpeningMark(location.realPath, () => hold(location, { environment, stores }))
   } catch (error) {
     location.release()
-    throw error
+    throw await namingHolder(location.realPath, error)
   }
 }
 
@@ -63,7 +64,10 @@ async function hold(
   }
   const address = await prepareSocketAddress(socketAddresses(realPath, environment), environment)
   await stores.probe(location.livePath)
-  const owner = await OwnerFile.take(realPath, { socket: address.path })
+  const owner = await OwnerFile.take(realPath, {
+    socket: address.path,
+    command: processCommand()
+  })
   try {
     return await held(location, { stores, owner, environment, address })
   } catch (error) {

@@ -4,10 +4,13 @@ import { join } from 'node:path'
 import {
   canonicalize,
   isJsonObject,
-  type Json,
+  isTallyError,
+  type JsonObject,
   limits,
   parse,
   type Random,
+  rfc3339,
+  systemClock,
   systemRandom,
   TallyError
 } from '../../core/index.js'
@@ -19,7 +22,11 @@ const FORMAT = 'tally-owner-file'
 /**
  * The owner file of a location (store.md), `owner.json`: who opened it last.
  *
- *   {"format":"tally-owner-file","nonce":"<32 hex>","process":4711,"socket":"/run/…/tally-….sock"}
+ *   {"command":"node server.js","format":"tally-owner-file","nonce":"<32 hex>","process":4711,
+ *    "since":1790000000000,"socket":"/run/…/tally-….sock"}
+ *
+ * `command` and `since` (milliseconds) are for people who find the ledger in use; files of 0.1.0
+ * have neither.
  *
  * Owns: the file while its nonce is ours, and a descriptor of it. Does not own: LevelDB's lock and
  * the socket, which refuse a second process where both see the same kernel and runtime directory.
@@ -47,11 +54,17 @@ export class OwnerFile {
   /** Replaces the owner file of a location. Throws `ledger.locked` when another does it now. */
   static async take(
     realPath: string,
-    { socket, random = systemRandom }: { readonly socket: string; readonly random?: Random }
+    {
+      socket,
+      command,
+      random = systemRandom
+    }: { readonly socket: string; readonly command: string; readonly random?: Random }
   ): Promise<OwnerFile> {
     const path = join(realPath, OWNER_FILE)
     const nonce = Buffer.from(random.bytes(NONCE_BYTES)).toString('hex')
-    const text = `${canonicalize({ format: FORMAT, nonce, process: process.pid, socket })}\n`
+    const since = systemClock.now()
+    const holder = { command, format: FORMAT, nonce, process: process.pid, since, socket }
+    const text = `${canonicalize(holder)}\n`
     const temporary = `${path}.new`
     try {
       await rm(temporary, { force: true })
@@ -119,16 +132,41 @@ function refusalOf(error: unknown, path: string): TallyError {
 
 /** Path of the socket that the owner file of a location names; undefined where none is readable. */
 export async function namedSocket(realPath: string): Promise<string | undefined> {
+  const socket = (await ownerFileOf(realPath))?.['socket']
+  return typeof socket === 'string' ? socket : undefined
+}
+
+/**
+ * The error of a ledger that is in use, with the process that holds it: its id, its command and
+ * since when, as far as its owner file says so. Another error is given back as it is.
+ */
+export async function namingHolder(realPath: string, error: unknown): Promise<unknown> {
+  if (!isTallyError(error, 'ledger.locked')) return error
+  const { path, problem } = error.context
+  const holder = await holderOf(realPath)
+  if (holder === undefined) return error
+  const cause = { cause: error.cause ?? error }
+  return new TallyError('ledger.locked', { path, problem: `${problem} (${holder})` }, cause)
+}
+
+async function holderOf(realPath: string): Promise<string | undefined> {
+  const { process: id, command, since } = (await ownerFileOf(realPath)) ?? {}
+  // Of two that open at once, the one that is refused may have written the file last.
+  if (typeof id !== 'number' || !Number.isSafeInteger(id) || id === process.pid) return undefined
+  const named = typeof command === 'string' ? `, ${command.replace(/\p{C}/gu, ' ')}` : ''
+  const from = typeof since === 'number' ? `, since ${rfc3339(since)}` : ''
+  return `process ${id}${named}${from}`
+}
+
+async function ownerFileOf(realPath: string): Promise<JsonObject | undefined> {
   const text = await smallFile(join(realPath, OWNER_FILE))
   if (text === undefined) return undefined
-  let value: Json
   try {
-    value = parse(text)
+    const value = parse(text)
+    return isJsonObject(value) && value['format'] === FORMAT ? value : undefined
   } catch {
     return undefined
   }
-  const socket = isJsonObject(value) && value['format'] === FORMAT ? value['socket'] : undefined
-  return typeof socket === 'string' ? socket : undefined
 }
 
 /** A location may come from someone else: no link is followed, no pipe is waited for. */

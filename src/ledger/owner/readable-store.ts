@@ -6,6 +6,7 @@ import { isError, isTallyError, TallyError } from '../../core/index.js'
 import { inspectLocation, openLocation } from '../location/index.js'
 import { levelStores } from '../stores/stores.js'
 import { type HeldStore, holdStore } from './held-store.js'
+import { namingHolder } from './owner-file.js'
 import { hasOwner } from './socket-path.js'
 
 /** A location and its store, to read. */
@@ -33,7 +34,7 @@ async function readScratch(directory: string): Promise<ReadableStore> {
   try {
     if (await hasOwner(path)) {
       const problem = 'another process answers at its owner socket'
-      throw new TallyError('ledger.locked', { path, problem })
+      throw await namingHolder(path, new TallyError('ledger.locked', { path, problem }))
     }
     const scratch = await mkdtemp(join(tmpdir(), 'tally-read-'))
     const remove = () => rm(scratch, { recursive: true, force: true })

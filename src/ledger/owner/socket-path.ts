@@ -29,6 +29,20 @@ function currentUser(): number {
   return process.getuid?.() ?? -1
 }
 
+/**
+ * What this process was started as, for people: its script and, of a command line, the command.
+ * Without further arguments, which may be secrets.
+ */
+export function processCommand(): string {
+  const [program = '', script = '', word = ''] = process.argv
+  const words = [basename(program), script, /^[a-z][a-z-]*$/.test(word) ? word : '']
+  return words
+    .filter((one) => one !== '')
+    .join(' ')
+    .replace(/\p{C}/gu, ' ')
+    .slice(0, limits.OWNER_COMMAND_LENGTH_MAX)
+}
+
 /** A place where the owner of a ledger may listen. */
 export interface SocketAddress {
   readonly directory: string

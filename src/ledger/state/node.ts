@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import * as crypto from 'node:crypto'
 
 /**
  * Nodes of the state tree. Hashes and keys are 32-character latin1 strings, one character a byte: a
@@ -85,13 +85,13 @@ export function digestOf(node: TreeNode): Bytes32 {
   if (node.left === undefined) {
     leafPreimage.write(node.keyHash, 2, 32, 'latin1')
     leafPreimage.write(node.valueHash, 35, 32, 'latin1')
-    node.digest = hash('sha256', leafPreimage, 'binary')
+    node.digest = crypto.hash('sha256', leafPreimage, 'binary')
   } else {
     const left = digestOf(node.left)
     const right = digestOf(node.right)
     innerPreimage.write(left, 1, 32, 'latin1')
     innerPreimage.write(right, 33, 32, 'latin1')
-    node.digest = hash('sha256', innerPreimage, 'binary')
+    node.digest = crypto.hash('sha256', innerPreimage, 'binary')
   }
   return node.digest
 }

@@ -6,6 +6,7 @@ import {
   type Diagnostic,
   type DocumentDefinition,
   lintingDocument,
+  lintingReferences,
   type Pins,
   type Provider,
   reportedDiagnostics,
@@ -119,8 +120,13 @@ export class DocumentCompiler {
     const prepared = await this.prepare(document)
     if (!prepared.ok) return prepared.diagnostics
     const { definition, warnings } = prepared
-    const found = await new DocumentSlices(document).takeEach(lintingDocument(definition))
-    return found.ok ? reportedDiagnostics([...found.value, ...warnings]) : found.diagnostics
+    const slices = new DocumentSlices(document)
+    const found = await slices.takeEach(lintingDocument(definition))
+    if (!found.ok) return found.diagnostics
+    const expressions = await this.#expressionsFor(definition, slices)
+    const nowhere = await slices.takeEach(lintingReferences(definition, expressions))
+    if (!nowhere.ok) return nowhere.diagnostics
+    return reportedDiagnostics([...found.value, ...nowhere.value, ...warnings])
   }
 
   /** A document's text, compiled with the versions that were pinned for it. */

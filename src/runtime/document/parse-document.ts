@@ -1,4 +1,6 @@
+import type { DocumentDefinition } from '../../block/index.js'
 import type { Json, Locate } from '../../core/index.js'
+import type { CheckedAlone } from './check-alone.js'
 import type { ParsedDocument } from './document-kind.js'
 import { DocumentSlices } from './document-slices.js'
 
@@ -15,6 +17,14 @@ export async function parseDocument(
   const slices = new DocumentSlices(document)
   const parsed = await slices.takeEach(piecesByKind(document, { ...options, own: [anyFlowKind] }))
   return parsed.ok ? parsed.value : parsed
+}
+
+/**
+ * What a parsed definition says by itself, and the names of it that only a configuration can tell
+ * of.
+ */
+export async function checkAlone(definition: DocumentDefinition): Promise<CheckedAlone> {
+  return (await import('./check-alone.js')).checkAlone(definition)
 }
 
 /** The same of a workflow of AIS with what it needs in one document, under no policy of a host. */

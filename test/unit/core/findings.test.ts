@@ -37,6 +37,14 @@ describe('reported', () => {
     })
   })
 
+  it('names the member that a schema misses, which its own message does not', () => {
+    const message = 'Invalid input: expected string, received undefined'
+    const of = (path: Found['path']) => report([{ path, message, isError: true }])[0]?.message
+    expect(of(['nodes', 'pay', 'block'])).toBe('block is missing: expected string')
+    expect(of(['nodes', 2])).toBe('item 2 is missing: expected string')
+    expect(of([])).toBe(message)
+  })
+
   it('counts what an earlier report has left out', () => {
     const first = report(many(150, true))
     const shown = report([...many(3, false), ...first])

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -49,6 +49,28 @@ describe('holdStore', () => {
     )
     await other.close()
     await (await holdStore(path, { environment: environment() })).close()
+  })
+
+  it('L11: a refusal names the process that holds the ledger, its command and since when', async () => {
+    const held = await holdStore(path, { create: { identities: [identity] } })
+    const { realPath } = held.location
+    const file = join(realPath, 'owner.json')
+    const own = JSON.parse(await readFile(file, 'utf8'))
+    expect(own).toMatchObject({ process: process.pid, since: expect.any(Number) })
+    expect(own.command).toMatch(/^node/)
+    await held.close()
+    const other = await OwnerSocket.bind(realPath, environment())
+    const left = { ...own, process: 4711, command: 'node server.js\n', since: 1_790_000_000_000 }
+    await writeFile(file, JSON.stringify(left))
+    const named = 'socket (process 4711, node server.js , since 2026-09-21T14:13:20.000Z).'
+    const refused = holdStore(path, { environment: environment() })
+    await expect(refused).rejects.toThrow(named)
+    // An owner file of 0.1.0 says no more than its process.
+    const { command, since, ...old } = left
+    await writeFile(file, JSON.stringify(old))
+    const again = holdStore(path, { environment: environment() })
+    await expect(again).rejects.toThrow('socket (process 4711).')
+    await other.close()
   })
 
   it('a failed hold can be repeated once its cause is gone', async () => {
