@@ -14,6 +14,7 @@ import {
   isOpenStatus,
   type JournalPlaces,
   newDelta,
+  type OpenPlaces,
   type RunCommit,
   type RunDelta,
   RunRecords
@@ -69,7 +70,7 @@ export class Derived {
     /** Of the records in the store. */
     readonly digest?: Digest | undefined
     /** Runs of the store that may be open. */
-    readonly openRuns?: Iterable<RunId> | undefined
+    readonly openRuns?: OpenPlaces | undefined
     readonly pagedTree: StateTree
   }) {
     const { store, keys, codes, watermark, pagedTree } = options
@@ -82,7 +83,7 @@ export class Derived {
     this.#watermark = watermark
     this.#index = new IndexRuns({ store, keys, form, runs: watermark.index })
     this.#chain = new ChainBlocks(store, keys, form)
-    this.#runs = new RunRecords(store, keys, form, options.openRuns ?? [])
+    this.#runs = new RunRecords(store, keys, form, options.openRuns)
     this.#unflushed = new UnflushedRecords(watermark.seq, watermark.receipts)
     this.#pagedTree = pagedTree
     this.#derivedTree = pagedTree

@@ -35,7 +35,11 @@ export class RunningDigest {
   }
 
   add(key: string, value: Uint8Array): void {
-    const hash = this.#codes.hash(key, value)
+    this.addHash(this.#codes.hash(key, value))
+  }
+
+  /** Adds a record by its hash. */
+  addHash(hash: Buffer): void {
     this.#records += 1
     for (let at = 0; at < 4; at += 1) {
       this.#sums[at] = (this.#sums[at] ?? 0) + hash.readUInt32BE(SHARE_AT + at * 4)
@@ -55,20 +59,21 @@ export class RunningDigest {
 
 /**
  * The digest of the records in the store; undefined when one of them has no right code. `see`: is
- * given each of them.
+ * given the body of each.
  */
 export async function storedDigest(
   store: Store,
   keys: StoreKeys,
   codes: DerivedCodes,
-  see: (key: string, value: Uint8Array) => void
+  see: (key: string, body: Buffer) => void
 ): Promise<Digest | undefined> {
   const running = new RunningDigest(codes)
   try {
     for (const range of keys.digestedRanges()) {
       for await (const [key, value] of store.entries(range)) {
-        running.add(key, value)
-        see(key, value)
+        const { body, hash } = codes.open(key, value)
+        running.addHash(hash)
+        see(key, body)
       }
     }
   } catch (error) {

@@ -51,6 +51,9 @@ export interface StoredPlaces extends JournalPlaces {
   readonly status: Json
 }
 
+/** Stored runs that may be open, and where their journals stand. */
+export type OpenPlaces = ReadonlyMap<RunId, StoredPlaces>
+
 export const RUN_COMMITS_IN_BLOCK = 256
 const noPlaces: StoredPlaces = { status: null, entries: 0, blocks: 0, visits: [], upTo: 0 }
 const noRun: StoredRun = { record: undefined, entries: 0, blocks: 0, visits: [], upTo: 0 }
@@ -181,14 +184,15 @@ export class RunRecords {
   readonly #store: Store
   readonly #keys: StoreKeys
   readonly #form: RecordForm
-  readonly #open: Set<RunId>
+  /** Stored runs that may be open, with what opening has read of them until that is used. */
+  readonly #open: Map<RunId, StoredPlaces | undefined>
 
-  /** `open`: ids of the stored runs that may be open. */
-  constructor(store: Store, keys: StoreKeys, form: RecordForm, open: Iterable<RunId> = []) {
+  /** `open`: the stored runs that may be open, as opening has read them. */
+  constructor(store: Store, keys: StoreKeys, form: RecordForm, open: OpenPlaces = new Map()) {
     this.#store = store
     this.#keys = keys
     this.#form = form
-    this.#open = new Set(open)
+    this.#open = new Map(open)
   }
 
   stored(runId: RunId): StoredRun {
@@ -200,6 +204,11 @@ export class RunRecords {
   }
 
   places(runId: RunId): StoredPlaces {
+    const known = this.#open.get(runId)
+    if (known !== undefined) {
+      this.#open.set(runId, undefined)
+      return known
+    }
     const key = this.#keys.run(runId)
     const value = this.#store.get(key)
     return value === undefined ? noPlaces : decodePlaces(key, runId, this.#form.body(key, value))
@@ -212,7 +221,7 @@ export class RunRecords {
 
   /** Ids of stored runs that may be open, as far as is seen without reading their records. */
   openIds(): readonly RunId[] {
-    return [...this.#open]
+    return [...this.#open.keys()]
   }
 
   /** Visits of one full block. */
@@ -238,7 +247,8 @@ export class RunRecords {
   } {
     const runKey = this.#keys.run(runId)
     const wrap = (key: string, body: string) => this.#form.wrap(key, body, upTo)
-    if (delta.last === undefined || isOpenStatus(delta.last.status)) this.#open.add(runId)
+    if (delta.last === undefined || isOpenStatus(delta.last.status))
+      this.#open.set(runId, undefined)
     else this.#open.delete(runId)
     const fresh = wholeRun(delta, upTo)
     if (fresh !== undefined) return { puts: [[runKey, wrap(runKey, fresh)]], replaced: undefined }
@@ -284,13 +294,23 @@ export function isOpenStatus(status: Json | undefined): boolean {
 }
 
 const statusMember = '"status":"'
-const openStatuses = ['running"', 'waiting"'].map((text) => Buffer.from(text))
+const openStatuses = ['running"', 'waiting"'].map((status) => statusMember + status)
+/** At the end of a value, its status stands in as many bytes as a rule. */
+const END_BYTES = 256
 
 /** Whether the value of a run is of an open one: its status stands behind all texts of entries. */
-export function mayBeOpen({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
-  const bytes = Buffer.from(buffer, byteOffset, byteLength)
-  const at = bytes.lastIndexOf(statusMember) + statusMember.length
-  return openStatuses.some((status) => bytes.subarray(at, at + status.length).equals(status))
+export function mayBeOpen(body: Buffer): boolean {
+  const end = endText(body)
+  return end !== undefined && openStatuses.some((status) => end.startsWith(status))
+}
+
+/** A value from its last status on: of what is no text of an entry, each character is a byte. */
+function endText(body: Buffer): string | undefined {
+  const end = body.toString('latin1', Math.max(0, body.length - END_BYTES))
+  const near = end.lastIndexOf(statusMember)
+  if (near !== -1) return end.slice(near)
+  const at = body.lastIndexOf(statusMember)
+  return at === -1 ? undefined : body.toString('latin1', at)
 }
 
 /** What may be a key that a parsed object puts before all others, whatever the text says. */
@@ -327,11 +347,11 @@ export function decodePlaces(key: string, runId: RunId, body: Buffer): StoredPla
 }
 
 function endOf(body: Buffer): Pick<StoredPlaces, 'status' | 'upTo' | 'visits'> | undefined {
-  const at = body.lastIndexOf(statusMember)
-  if (at === -1) return undefined
+  const end = endText(body)
+  if (end === undefined) return undefined
   try {
     // Behind a status within an entry's text stands the end of that entry, which does not parse.
-    const value: unknown = JSON.parse(`{${body.toString('utf8', at)}`)
+    const value: unknown = JSON.parse(`{${end}`)
     const { status = null, upTo, visits } = value as Partial<StoredPlaces>
     if (typeof upTo !== 'number' || !Array.isArray(visits)) return undefined
     return { status, upTo, visits }

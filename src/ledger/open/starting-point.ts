@@ -3,7 +3,12 @@ import { DerivedCodes } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
 import { type Digest, storedDigest } from '../derived/digest.js'
 import { codedForm } from '../derived/record-form.js'
-import { mayBeOpen } from '../derived/run-records.js'
+import {
+  decodePlaces,
+  mayBeOpen,
+  type OpenPlaces,
+  type StoredPlaces
+} from '../derived/run-records.js'
 import { digestCode, firstWatermark, readWatermark, type Watermark } from '../derived/watermark.js'
 import type { StoreKeys } from '../keys.js'
 import { StateTree } from '../state/index.js'
@@ -68,10 +73,12 @@ async function knownRecords(
   if (watermark.digest === null) return undefined
   const { storageRoot } = watermark.pages
   const tree = await readPagedTree(store, keys, { storageRoot, form: codedForm(codes) })
-  const openRuns: RunId[] = []
+  const openRuns = new Map<RunId, StoredPlaces>()
   const { gte, lt } = keys.runs()
-  const digest = await storedDigest(store, keys, codes, (key, value) => {
-    if (gte <= key && key < lt && mayBeOpen(value)) openRuns.push(keys.runId(key))
+  const digest = await storedDigest(store, keys, codes, (key, body) => {
+    if (key < gte || key >= lt || !mayBeOpen(body)) return
+    const runId = keys.runId(key)
+    openRuns.set(runId, decodePlaces(key, runId, body))
   })
   if (tree === undefined || digest === undefined) return undefined
   const isKnown = digestCode(codes, digest) === watermark.digest
@@ -83,5 +90,5 @@ interface KnownRecords {
   readonly tree: StateTree
   readonly digest: Digest
   /** Runs that may be open. */
-  readonly openRuns: readonly RunId[]
+  readonly openRuns: OpenPlaces
 }

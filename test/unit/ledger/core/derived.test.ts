@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  chainJournal,
   type Hash,
   limits,
   type RunId,
@@ -10,7 +11,7 @@ import {
 import { IndexRuns, unitIndexKey } from '../../../../src/ledger/derived/index-runs.js'
 import { uncheckedForm } from '../../../../src/ledger/derived/record-form.js'
 import { RUN_COMMITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
-import { verifyLedger } from '../../../../src/ledger/index.js'
+import { type Ledger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
 import { inclusionProof, leafHash, verifyInclusion } from '../../../../src/ledger/log/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
@@ -18,6 +19,17 @@ import { cases } from '../../../support/effort.js'
 import { collect, commit, entry, fixedIdentity, loneItem, newLedger, reopen } from './support.js'
 
 const { identity } = fixedIdentity()
+
+/** A store's methods, to be given with some of them changed. */
+function storeOf(store: Store): Store {
+  return {
+    get: (key) => store.get(key),
+    entries: (range) => store.entries(range),
+    commit: (items) => store.commit(items),
+    compact: () => store.compact(),
+    close: () => store.close()
+  }
+}
 
 describe('derived index', () => {
   it('L5: finds every entry after any sequence of additions, in O(log n) runs of small pages', async () => {
@@ -58,6 +70,45 @@ describe('derived index', () => {
       // Many small ones are more than the runs that there may be.
       { numRuns: cases({ usual: 3, long: 15 }), examples: [[Array.from({ length: 40 }, () => 1)]] }
     )
+  })
+
+  it('L4: opening reads the record of an open run once, and what is written later is read anew', async () => {
+    const opened = await newLedger()
+    const runIds = ['one', 'two', 'three'] as RunId[]
+    const hashes = new Map<RunId, Hash>()
+    const write = async (ledger: Ledger, n: number, k: string) => {
+      for (const runId of runIds) {
+        const text = entry(runId, n, { k, status: 'running' })
+        const journalHash = chainJournal(hashes.get(runId) ?? '', text)
+        hashes.set(runId, journalHash)
+        await commit(ledger, { runId, entries: [text], journalHash })
+      }
+    }
+    await write(opened.ledger, 0, 'run.started')
+    await commit(opened.ledger, loneItem({ id: 'ended' }))
+    await opened.ledger.close()
+    const { gte, lt } = new StoreKeys(identity).runs()
+    const asked: string[] = []
+    const get = (key: string) => {
+      if (gte <= key && key < lt) asked.push(key)
+      return opened.store.get(key)
+    }
+    const store: Store = { ...storeOf(opened.store), get }
+    const ledger = await reopen({ ...opened, store })
+    expect(await ledger.forgedJournal()).toBeUndefined()
+    expect(asked).toEqual([])
+    await write(ledger, 1, 'sealed')
+    await ledger.close()
+    const again = await reopen({ ...opened, store })
+    await write(again, 2, 'sealed')
+    await again.logHashes()
+    asked.length = 0
+    expect(await again.forgedJournal()).toBeUndefined()
+    expect(asked).toHaveLength(runIds.length)
+    for (const runId of runIds) {
+      expect((await collect(again.journal(runId))).map(({ n }) => n)).toEqual([0, 1, 2])
+    }
+    await again.close()
   })
 
   it('L5: a long run keeps its journal findable in blocks, from any entry', async () => {
