@@ -6,6 +6,7 @@ import type {
   Execution,
   Executor
 } from '../executor/index.js'
+import type { BridgeHolder } from './conformance/bridge.js'
 import { FakeChain, type FakeChainOptions, type FakeEffect } from './fake-chain.js'
 import { fakeExecutor } from './fake-executor.js'
 
@@ -86,6 +87,26 @@ export class FakeBridge {
     return idsOf(this.to, 'arrived ')
   }
 
+  /**
+   * What an address holds more than it began with: of a token on the one chain, or of what has
+   * arrived for it on the other. Of transfers with `token`, `to` and `amount`.
+   */
+  balance({ chain, address, token }: BridgeHolder): bigint {
+    const isSource = chain === this.from.id
+    const ids = isSource ? this.sent() : this.arrived()
+    let held = 0n
+    for (const id of ids) {
+      const sent = this.from.state.get(`sent ${id}`) ?? null
+      const { transfer, from } = sent as { readonly transfer: JsonObject; readonly from: string }
+      const amount = BigInt(String(transfer['amount']))
+      const isOfToken = !isSource || transfer['token'] === token
+      if (!isOfToken) continue
+      if (address === (isSource ? VAULT : transfer['to'])) held += amount
+      if (isSource && address === from) held -= amount
+    }
+    return held
+  }
+
   /** Carries over what was sent and has not arrived; what was carried over again has no effect. */
   relay(messages: readonly string[] = this.sent()): void {
     for (const message of messages) {
@@ -112,7 +133,7 @@ function sendOf({ execution }: BridgeTransfer, arrivesAt: string): ReturnType<Br
 function sendIn({ transfer }: Execution, state: Map<string, Json>, from: string): FakeEffect {
   if ((transfer as JsonObject)['amount'] === '0') return { ok: false, name: 'ZeroAmount' }
   const id = `0x${sha256Hex(canonicalize({ transfer: transfer ?? null, from, at: state.size }))}`
-  state.set(`sent ${id}`, transfer ?? null)
+  state.set(`sent ${id}`, { transfer: transfer ?? null, from })
   return { ok: true, outputs: { message_id: id } }
 }
 

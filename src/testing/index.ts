@@ -28,6 +28,7 @@ export {
   adapterScenes,
   agrees,
   type BridgeCheck,
+  type BridgeHolder,
   type BridgeUnderTest,
   bridgeConformance,
   type ChainTrait,

@@ -71,7 +71,14 @@ const wrong: readonly WrongDriver<Open>[] = [
   {
     fault: 'does not find its message in what was included',
     driver: altered(() => ({ messageId: () => undefined })),
-    fails: ['a message has', 'two transfers', 'L7: the same', 'L7: another', 'arrives once']
+    fails: [
+      'a message has',
+      'two transfers',
+      'L7: the same',
+      'L7: another',
+      'arrives once',
+      'W15: takes'
+    ]
   },
   {
     fault: 'gives each look another id',
@@ -154,6 +161,50 @@ const wrong: readonly WrongDriver<Open>[] = [
       return { ...test, relay, handedOut: async () => times }
     },
     fails: ['arrives once']
+  },
+  {
+    fault: 'says that it takes less than it does',
+    driver: altered((right) => ({
+      send: (transfer) => {
+        const write = right.send(transfer)
+        if (!write.ok || write.moves === undefined) return write
+        const spends = write.moves.spends.map((one) => ({ ...one, amount: '4' }))
+        return { ...write, moves: { ...write.moves, spends } }
+      }
+    })),
+    fails: ['W15: takes']
+  },
+  {
+    fault: 'says that another is given it',
+    driver: altered((right) => ({
+      send: (transfer) => {
+        const write = right.send(transfer)
+        if (!write.ok || write.moves === undefined) return write
+        const receivers = [{ chain: 'solana:fake', address: 'others' }]
+        return { ...write, moves: { ...write.moves, receivers } }
+      }
+    })),
+    fails: ['W15: takes']
+  },
+  {
+    fault: 'says that another takes it',
+    driver: altered((right) => ({
+      send: (transfer) => {
+        const write = right.send(transfer)
+        if (!write.ok || write.moves === undefined) return write
+        const spends = write.moves.spends.map((one) => ({ ...one, to: 'others' }))
+        return { ...write, moves: { ...write.moves, spends } }
+      }
+    })),
+    fails: ['W15: takes']
+  },
+  {
+    fault: 'says what it moves, and shows no balances',
+    driver: () => async () => {
+      const { balance: _, ...test } = await openFakeBridge()
+      return test
+    },
+    fails: ['W15: takes']
   }
 ]
 

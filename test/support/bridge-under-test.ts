@@ -16,12 +16,13 @@ export async function openFakeBridge(): Promise<BridgeUnderTest> {
     executors: () => fake.executors(),
     from,
     to: 'solana:fake',
-    transfer: { type: 'bridge_send', amount: '5' },
+    transfer: { type: 'bridge_send', token: '0xtoken', amount: '5', to: 'them' },
     malformed: { type: 'bridge_send', amount: 5 },
     unheard: '0xnone',
     relay: async () => fake.relay(),
     taken: async () => fake.sent().length,
     handedOut: async () => fake.arrived().length,
+    balance: async (holder) => fake.balance(holder),
     close: async () => undefined
   }
 }

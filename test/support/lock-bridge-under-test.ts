@@ -85,6 +85,10 @@ export async function openLockBridge(chain: TestChain): Promise<LockBridge> {
     relayBy: (post) => relayOnce(post === undefined ? relaying : { ...relaying, post }),
     taken: async () => Number(await read(lock, lockAbi, 'sequence')),
     handedOut: async () => Number((node.tokens(held) ?? 0n) / AMOUNT),
+    balance: async ({ chain: where, address, token: of }) => {
+      if (where === chain.id) return read(of as Hex, tokenAbi, 'balanceOf', [address])
+      return node.tokens(await node.tokenAccount(mint.address, address)) ?? 0n
+    },
     burn: (units) => {
       const about = { account: held as typeof mint.address, mint: mint.address }
       const amount = { amount: units, decimals: 6 }

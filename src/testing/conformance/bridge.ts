@@ -4,6 +4,7 @@ import {
   type Bridge,
   type BridgeTypes,
   bridgeExecutor,
+  type CallMoves,
   chainFailureOf,
   type Execution,
   type Executor,
@@ -34,7 +35,16 @@ export interface BridgeUnderTest {
   taken(): Promise<number>
   /** How many have been handed out on the other. */
   handedOut(): Promise<number>
+  /** What an address holds; needed of a bridge that says what its calls move (`moves`). */
+  balance?(holder: BridgeHolder): Promise<bigint>
   close(): Promise<void>
+}
+
+export interface BridgeHolder {
+  readonly chain: string
+  readonly address: string
+  /** Address of a token on the chain; null: of what arrives there for it. */
+  readonly token: string | null
 }
 
 /**
@@ -52,6 +62,7 @@ export const bridgeConformance: readonly BridgeCheck[] = [
   check('L7: the same bytes are one message, however often and by whom they are sent', sendsOnce),
   check('L7: another process finds the message of a transaction', findsMessage),
   check('arrives once, however often it is carried over', arrivesOnce),
+  check('W15: takes what it says, and gives to whom it says', movesWhatItSays),
   check('says of a message that was never sent that it is not there', knowsNothing)
 ]
 
@@ -254,6 +265,51 @@ async function arrivesOnce(test: Test): Promise<void> {
   for (let times = 0; times < 3; times += 1) await test.relay()
   equal((await statusAt(executor, test.to, message, test)).arrived, true)
   deepEqual([await test.taken(), await test.handedOut()], [1, 1])
+}
+
+/** Policies believe what a driver says of calls that they cannot decode. */
+async function movesWhatItSays(test: Test): Promise<void> {
+  const { bridge, from: chain, transfer: execution, balance, call } = test
+  const write = bridge.send({ chain, execution })
+  ok(write.ok)
+  const { moves } = write
+  if (moves === undefined) return
+  ok(balance !== undefined, 'it says what it moves, and no balance can be looked at')
+  const executor = test.process()
+  const { address: payer } = await executor.account({ chain }, call())
+  const changes = expectedChanges(moves, { chain, payer })
+  const givens = moves.receivers.map((receiver) => ({ ...receiver, token: null }))
+  const holders = [...changes.map(({ holder }) => holder), ...givens]
+  const heldNow = () => Promise.all(holders.map((holder) => balance(holder)))
+  const before = await heldNow()
+  await sent(executor, test)
+  const risen = (held: readonly bigint[]) => held.map((one, at) => one - (before[at] ?? 0n))
+  const expected = changes.map(({ change }) => change)
+  deepEqual(risen(await heldNow()), [...expected, ...givens.map(() => 0n)])
+  await test.relay()
+  const after = risen(await heldNow())
+  deepEqual(after.slice(0, expected.length), expected)
+  for (const [at, { address }] of givens.entries()) {
+    ok((after[expected.length + at] ?? 0n) > 0n, `${address} is said to be given something`)
+  }
+}
+
+/** What holders have more or less, once the call is included; amounts of one holder are summed. */
+function expectedChanges(
+  { spends }: CallMoves,
+  { chain, payer }: { readonly chain: string; readonly payer: string }
+): readonly { readonly holder: BridgeHolder; readonly change: bigint }[] {
+  const changes = new Map<string, { readonly holder: BridgeHolder; readonly change: bigint }>()
+  const move = (address: string, token: string, amount: bigint) => {
+    const key = `${address} ${token}`
+    const change = (changes.get(key)?.change ?? 0n) + amount
+    changes.set(key, { holder: { chain, address, token }, change })
+  }
+  for (const { token, amount, to } of spends) {
+    move(payer, token, -BigInt(amount))
+    move(to, token, BigInt(amount))
+  }
+  return [...changes.values()]
 }
 
 async function knowsNothing(test: Test): Promise<void> {

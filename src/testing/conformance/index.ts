@@ -8,7 +8,12 @@ export {
   adapterScenes,
   conformanceSecrets
 } from './adapter.js'
-export { type BridgeCheck, type BridgeUnderTest, bridgeConformance } from './bridge.js'
+export {
+  type BridgeCheck,
+  type BridgeHolder,
+  type BridgeUnderTest,
+  bridgeConformance
+} from './bridge.js'
 export type { ConformanceCheck, ConformanceOptions } from './check.js'
 export { executorChecks, executorConformance } from './executor.js'
 export type {

@@ -6,6 +6,7 @@ import { checked, execute } from './execute.js'
 import { type Occasion, rethrown } from './failure.js'
 import { accountOf, type Gathered, gather, runtimeFor } from './gather.js'
 import type { NodeRun, Sending } from './node-run.js'
+import { areForExecution } from './refuse.js'
 import { resultOf, skipped, tellReady } from './result.js'
 import {
   type EarlierWrite,
@@ -66,9 +67,18 @@ async function finish(
     ...(hash === null ? {} : { only: hash })
   }).catch((error: unknown) => rethrown(error, occasion, 'send'))
   if (outcome === undefined) return undefined
+  tellPassedOver(asked, sent, outcome.hash)
   const execution = asSealed(asked, occasion, sent)
   const executed = checked(execution, doneWith(asked, outcome))
   return resultOf(input, execution.gathered, write, executed)
+}
+
+/** A patch that was accepted once nothing seemed to have come of what was sent. */
+function tellPassedOver({ ctx, input, values }: Asked, { patched = [] }: Sent, hash: string): void {
+  if (patched.length === 0 || !areForExecution(input, patched, values)) return
+  const paths = patched.join(', ')
+  const problem = `${hash} was sent before the change of ${paths}, and has taken effect`
+  ctx.log('patch_rejected', { node: input.spec.node.id, problem })
 }
 
 async function repeated(asked: Asked, occasion: Occasion, sent: Sent): Promise<NodeResult> {

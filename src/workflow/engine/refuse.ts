@@ -24,7 +24,7 @@ import {
 } from '../value/compile.js'
 import { executionValues } from '../value/execution-values.js'
 import { isBehindExecution, isInDoubt, shown, stuckIn } from './diagnose.js'
-import { withChoices } from './gather.js'
+import { runtimeAt, withChoices } from './gather.js'
 import { givenOf, type NodeInput, profileOf, readNodeInput, resultsOf } from './spec.js'
 
 /**
@@ -160,23 +160,45 @@ function misfit(
 
 /** Whether the execution of a node comes out otherwise with a patch, or may. */
 function changesExecution(
-  { spec, ...input }: NodeInput,
+  input: NodeInput,
   patches: readonly RuntimePatch[],
   values: CompileValues
 ): boolean {
-  const { node, plan } = spec
-  const prepared = prepareRuntime(plan, givenOf(input.given))
-  if (!prepared.ok) return true
-  const { nodes, patches: carried } = resultsOf(input.nodes)
-  const fitting = patchesFor(carried, node.chain)
-  const before = applyPatches(plan, { ...prepared.runtime, nodes }, fitting).runtime
   const earlier = parsePatches(input.patches ?? [])
   if (typeof earlier === 'string') return true
-  const executions = [earlier, patches].map((list) => {
-    const readiness = nodeReadiness(node, applyPatches(plan, before, list).runtime, values)
-    return readiness.state === 'ready' ? canonicalize(readiness.execution) : undefined
-  })
-  return executions[0] === undefined || executions[0] !== executions[1]
+  const before = executionWith(input, earlier, values)
+  return before === undefined || before !== executionWith(input, patches, values)
+}
+
+/** Whether what some changes of a node were for is not what it executes with the others alone. */
+export function areForExecution(
+  input: NodeInput,
+  paths: readonly string[],
+  values: CompileValues
+): boolean {
+  const all = parsePatches(input.patches ?? [])
+  if (typeof all === 'string') return false
+  const others = all.filter(({ path }) => !paths.includes(pathText(path)))
+  const [before, after] = [others, all].map((list) => executionWith(input, list, values, 0))
+  return before !== after
+}
+
+/** Canonical; undefined: it is not known with these patches. */
+function executionWith(
+  { spec, ...input }: NodeInput,
+  patches: readonly RuntimePatch[],
+  values: CompileValues,
+  nowMs?: number
+): string | undefined {
+  const { node, plan } = spec
+  const prepared = prepareRuntime(plan, givenOf(input.given))
+  if (!prepared.ok) return undefined
+  const { nodes, patches: carried } = resultsOf(input.nodes)
+  const all = [...patchesFor(carried, node.chain), ...patches]
+  const { runtime } = applyPatches(plan, { ...prepared.runtime, nodes }, all)
+  const timed = nowMs === undefined ? runtime : runtimeAt(runtime, spec, nowMs)
+  const readiness = nodeReadiness(node, timed, values)
+  return readiness.state === 'ready' ? canonicalize(readiness.execution) : undefined
 }
 
 function rejectedOf({ audit }: ReturnType<typeof applyPatches>): string | undefined {

@@ -22,7 +22,7 @@ import {
   prepareRequest,
   type WriteRequest
 } from '../../executor/index.js'
-import type { RuntimePatch } from '../readiness/patch.js'
+import { parsePatches, pathText, type RuntimePatch } from '../readiness/patch.js'
 import type { ReadyNode } from '../readiness/readiness.js'
 import type { ReadJournal } from './budget.js'
 import { shown } from './diagnose.js'
@@ -69,6 +69,8 @@ export interface EarlierWrite {
     /** False: that one was certainly not sent; another of the same write was. */
     readonly isLast: boolean
     readonly handed: HandedOver
+    /** What persons have changed since; absent of answers of before, and for nothing. */
+    readonly patched?: readonly string[]
   } | null
 }
 
@@ -119,16 +121,18 @@ export class SentWrites {
     const entries = await this.#read(runId, `"path":${canonicalString(path)}`)
     const isOfNode = (entry: NodeEntry) =>
       entry.path === path &&
-      entry.attempt < Number(attempt) &&
+      (entry.k === 'decision' || entry.attempt < Number(attempt)) &&
       unitIdOf(runId, path, entry.step) === unit
     return writtenIn(entries.filter(isNodeEntry).filter(isOfNode)) as unknown as Json
   }
 }
 
-type NodeEntry = JournalEntry & { readonly k: 'sealed' | 'requested' | 'wait' }
+type NodeEntry = JournalEntry & { readonly k: 'sealed' | 'requested' | 'wait' | 'decision' }
+
+const nodeEntries: readonly string[] = ['sealed', 'requested', 'wait', 'decision']
 
 function isNodeEntry(entry: JournalEntry): entry is NodeEntry {
-  return entry.k === 'sealed' || entry.k === 'requested' || entry.k === 'wait'
+  return nodeEntries.includes(entry.k)
 }
 
 /** What the attempts of one step have written, by their entries in the order of the journal. */
@@ -154,6 +158,8 @@ interface Written {
   /** Of the requests for these transactions and the next one. */
   readonly hashes: Hash[]
   readonly handed: { readonly generation: number; readonly hash: string }[]
+  /** Paths that persons have changed since it was sealed. */
+  readonly patched: string[]
 }
 
 /** Owns: what a sequence of entries says of the writes of one step. */
@@ -167,6 +173,7 @@ class Writes {
   take(entry: NodeEntry): void {
     if (entry.k === 'sealed') this.#sealed(entry)
     else if (entry.k === 'wait') this.#asks(entry)
+    else if (entry.k === 'decision') this.#decided(entry.patch)
     else if (entry.effect === chainEffects.broadcast) {
       this.#at?.transaction.open.add(placeOf(entry))
     }
@@ -178,11 +185,12 @@ class Writes {
     const newest = last?.transactions.at(-1)
     if (last === undefined || newest === undefined) return null
     const next = newest.generation + 1
-    const { write, transactions, handed } = last
+    const { write, transactions, handed, patched } = last
     if (!transactions.some(mayBeSent)) return { kind: 'earlier', next, sent: null }
     const { generation, hash } = newest
     const sent = { write, generation, hash, isLast: mayBeSent(newest), handed }
-    return { kind: 'earlier', next, sent }
+    if (patched.length === 0) return { kind: 'earlier', next, sent }
+    return { kind: 'earlier', next, sent: { ...sent, patched: [...new Set(patched)] } }
   }
 
   #sealed(entry: NodeEntry & { readonly k: 'sealed' }): void {
@@ -191,7 +199,7 @@ class Writes {
       if (!ok || !isJsonObject(body) || body['kind'] !== 'execution') return
       // What this block has sealed itself.
       const write = body as unknown as SealedWrite
-      this.#all.push({ write, transactions: [], hashes: [], handed: [] })
+      this.#all.push({ write, transactions: [], hashes: [], handed: [], patched: [] })
     } else if (effect === chainEffects.prepare && ok) this.#prepared(entry)
     else if (effect === chainEffects.broadcast) this.#broadcast(entry)
     else this.#answered(entry)
@@ -226,6 +234,12 @@ class Writes {
     if (ok || !isJsonObject(body) || body['definite'] !== true) transaction.wasSent = true
   }
 
+  #decided(patch: Json): void {
+    const given = isJsonObject(patch) ? parsePatches(patch['patches'] ?? null) : []
+    if (typeof given === 'string') return
+    for (const { patched } of this.#all) patched.push(...given.map(({ path }) => pathText(path)))
+  }
+
   #asks({ request, ...entry }: NodeEntry & { readonly k: 'wait' }): void {
     const asked = shown(request)
     if (this.#at === undefined || !isJsonObject(asked) || asked['kind'] !== handOverKind) return
@@ -248,7 +262,9 @@ function mayBeSent({ wasSent, open }: Transaction): boolean {
   return wasSent || open.size > 0
 }
 
-function placeOf({ attempt, seq }: Pick<NodeEntry, 'attempt' | 'seq'>): string {
+type Place = { readonly attempt: number; readonly seq: number | null }
+
+function placeOf({ attempt, seq }: Place): string {
   return `${attempt} ${seq}`
 }
 

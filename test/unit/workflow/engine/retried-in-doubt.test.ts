@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OpenWait } from '../../../../src/block/index.js'
+import type { OpenWait, Provider } from '../../../../src/block/index.js'
 import { type Clock, type Json, type JsonObject, systemClock } from '../../../../src/core/index.js'
 import { chainEffects, chainProviders } from '../../../../src/executor/index.js'
 import type { RunHandle } from '../../../../src/runtime/index.js'
@@ -29,12 +29,12 @@ function hastyClock(): Clock {
   }
 }
 
-function open(chain: FakeChain, clock: Clock) {
+function open(chain: FakeChain, clock: Clock, wraps: (one: Provider) => Provider = (one) => one) {
   const accounts = { default: `0x${'1'.repeat(40)}` }
   const terms = { pollMs: 1, timeoutMs: 3 }
   return disk.open({
     clock,
-    providers: chainProviders([fakeExecutor({ chains: [chain], accounts, terms })]),
+    providers: chainProviders([fakeExecutor({ chains: [chain], accounts, terms })]).map(wraps),
     workflow: {
       protocols: [aisText('erc20')],
       writes: 'broadcast',
@@ -53,6 +53,17 @@ async function parked(run: RunHandle): Promise<OpenWait | undefined> {
     if (waits.length === 1) return waits[0]
   }
   return undefined
+}
+
+/** Why patches were not used, until the run has ended. */
+async function refusedPatches(run: RunHandle): Promise<readonly unknown[]> {
+  const problems: unknown[] = []
+  for await (const event of run) {
+    if (event.type === 'run.finished') break
+    if (event.type !== 'log' || event.message !== 'patch_rejected') continue
+    problems.push((event.data as JsonObject)['problem'])
+  }
+  return problems
 }
 
 function decide(
@@ -187,6 +198,63 @@ describe('a write that a wallet outside sends', () => {
     expect(asked).toEqual(['external', 'decision', 'decision'])
     expect((await run.result).status).toBe('done')
     expect(chain.effective()).toHaveLength(1)
+    expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+})
+
+describe('a patch after what was sent seemed to have had no effect', () => {
+  const inputs = {
+    amount: { type: 'uint256', default: '5' },
+    fine: { type: 'bool', default: true }
+  }
+  const paid = (read: Json, more: JsonObject = {}) =>
+    flow([transfer('pay', { args: { token: asset, to: owner, amount: read }, ...more })], {
+      inputs
+    })
+  const rows = [
+    {
+      what: 'is said to be passed over where it was for the execution',
+      document: paid({ ref: 'inputs.amount' }),
+      patches: [{ path: 'inputs.amount', value: '7' }],
+      told: 'before the change of inputs.amount, and has taken effect'
+    },
+    {
+      what: 'is not, where only what is checked behind it reads it',
+      document: paid({ cel: 'ctx.now' }, { assert: { cel: 'inputs.fine' } }),
+      patches: [{ path: 'inputs.fine', value: true }],
+      told: undefined
+    }
+  ]
+  it.each(rows)('W11: $what', async ({ document, patches, told }) => {
+    let [isPaused, isFirst] = [false, true]
+    const chain = new FakeChain({
+      id,
+      write: () => (isPaused ? { ok: false, name: 'Paused' } : { ok: true, outputs: {} })
+    })
+    // It is simulated with success, and included without effect.
+    const wraps = (provider: Provider): Provider => ({
+      ...provider,
+      perform: async (call) => {
+        isPaused = isFirst && provider.name === chainEffects.broadcast
+        if (isPaused) isFirst = false
+        const answer = await provider.perform(call)
+        isPaused = false
+        return answer
+      }
+    })
+    const tally = await open(chain, hastyClock(), wraps)
+    const run = tally.begin(document, { id: 'one', inputs: {} })
+    const wait = await parked(run)
+    expect(chain.effective()).toHaveLength(0)
+    // The block goes, and the same bytes are included again, with effect.
+    chain.reorg(1)
+    chain.mine()
+    const refused = refusedPatches(run)
+    expect(await decide(run, wait, 'patch', { patches })).toMatchObject({ accepted: true })
+    const problems = await refused
+    expect((await run.result).status).toBe('done')
+    expect(chain.effective()).toHaveLength(1)
+    expect(problems).toEqual(told === undefined ? [] : [expect.stringContaining(told)])
     expect(await tally.verify()).toMatchObject({ ok: true })
   })
 })
