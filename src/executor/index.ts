@@ -13,7 +13,6 @@ export { bridgeExecutor } from './bridge/executor.js'
 export type { AbiParameter } from './evm/abi-types.js'
 export { type AbiPlain, parametersOf, plainArguments, plainParameters } from './evm/call-data.js'
 export { selectorOf, signatureOf } from './evm/selector.js'
-export { type Hex, loadViem, type Viem } from './evm/viem.js'
 export {
   type ChainFailure,
   type ChainFailureCode,

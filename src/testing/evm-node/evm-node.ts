@@ -1,9 +1,9 @@
-import { loadViem } from '../../executor/index.js'
 import type { FakeChain } from '../fake-chain.js'
 import { type RpcCall, RpcNode, type RpcScript } from '../rpc-node/index.js'
 import { EvmState } from './evm-state.js'
 import type { EvmToken } from './evm-token.js'
 import { NodeMethods } from './methods.js'
+import { loadViem } from './viem.js'
 
 export interface EvmNodeOptions {
   /** Default: 31337. */

@@ -1,9 +1,10 @@
 import { type Json, present, shownText } from '../../core/index.js'
-import type { Execution, Hex, Viem } from '../../executor/index.js'
+import type { Execution } from '../../executor/index.js'
 import { FakeChain, type FakeEffect } from '../fake-chain.js'
 import type { EvmToken } from './evm-token.js'
 import { type CallEnd, type Contract, tokenContract } from './token.js'
 import type { EvmSent } from './transaction.js'
+import type { Hex, Viem } from './viem.js'
 
 /** A call as it is executed. */
 export interface EvmCall {

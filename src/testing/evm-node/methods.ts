@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, shownText } from '../../core/index.js'
-import type { Hex, Viem } from '../../executor/index.js'
 import { NodeError, rpcErrors } from '../rpc-node/index.js'
 import { BASE_FEE, costOf, type EvmCall, type EvmState, priceOf, TIP } from './evm-state.js'
 import { decodeTransaction, type EvmSent, hex } from './transaction.js'
+import type { Hex, Viem } from './viem.js'
 import { blockHash, blockView, receiptView, transactionView } from './views.js'
 
 /** Codes of EIP-1474, and 3 for a call that a contract refuses, as Geth has it. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/index.js'
-import type { Hex, Viem } from '../../executor/index.js'
 import type { EvmToken } from './evm-token.js'
+import type { Hex, Viem } from './viem.js'
 
 export interface EvmLog {
   readonly address: Hex

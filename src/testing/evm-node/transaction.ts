@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/index.js'
-import type { Hex, Viem } from '../../executor/index.js'
+import type { Hex, Viem } from './viem.js'
 
 /** A signed transaction, decoded. */
 export interface EvmSent {

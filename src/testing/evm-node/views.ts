@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, present, sha256Hex } from '../../core/index.js'
-import type { Hex } from '../../executor/index.js'
 import { BASE_FEE, type EvmState, priceOf } from './evm-state.js'
 import { hex } from './transaction.js'
+import type { Hex } from './viem.js'
 
 /** Blocks, transactions and receipts as nodes show them. */
 
