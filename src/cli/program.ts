@@ -96,6 +96,10 @@ function build({ stdout, stderr }: Place, launch: Launch): Command {
   const approval = program.command('approval').description('sign answers, on any machine')
   addApprovalCommands(adder(approval, launch))
   addPackageMaking(adder(program.command('package').description('make packages'), launch))
+  add('completion <shell>', 'a script that completes words: bash, zsh or fish', async () => {
+    const { completion } = await import('./completion.js')
+    return (frame: Frame, shell: string) => completion(frame, shell, program)
+  })
   return program
 }
 
