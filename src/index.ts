@@ -30,11 +30,15 @@ export {
   type MessageOutcome,
   type OpenWait,
   type Provider,
+  type ReceiveSignal,
   type Request,
   type Response,
   type RunEvent,
   type SideEffectClass,
+  type SignalOutcome,
+  type StandardSchema,
   type UnfinishedJournals,
+  type ValueSchema,
   type WaitAnswer,
   type WaitOptions
 } from './block/index.js'
@@ -145,6 +149,7 @@ export {
   type RuntimeOptions,
   type RuntimeStatus,
   type ShownStatus,
+  type SignalOptions,
   type StartedRun,
   type StartOptions,
   type StateChange,

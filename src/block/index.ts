@@ -31,7 +31,6 @@ export {
   defineBlock,
   defineIntentBlock,
   defineOwnBlock,
-  type Parsed,
   touchingNothing
 } from './code/block.js'
 export { type Call, requestHashOf } from './code/calls.js'
@@ -45,6 +44,7 @@ export {
   EffectFailure,
   type EffectOptions,
   type Located,
+  type ReceiveSignal,
   type WaitAnswer,
   type WaitOptions
 } from './code/context.js'
@@ -60,6 +60,7 @@ export {
   type Obligations
 } from './code/obligation.js'
 export { installTripwire } from './code/tripwire.js'
+export type { Parsed, StandardSchema, ValueSchema } from './code/value-schema.js'
 export {
   compileComposite,
   compileDocument,
@@ -161,5 +162,6 @@ export type {
 } from './run/journal.js'
 export type { Provider, UnfinishedJournals } from './run/provider.js'
 export type { RootBlock } from './run/root-block.js'
+export { hashOfSignal, type SentSignal, type SignalOutcome } from './run/signals.js'
 export { attributionOf, runUnitId, seedOf, singleStepUnitId, unitIdOf } from './run/unit.js'
 export type { MessageOutcome, WaitMessage } from './run/waits.js'

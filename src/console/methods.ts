@@ -49,6 +49,7 @@ const kinds: Readonly<Record<Name, MethodKind>> = {
   run: changes,
   runs: reads,
   show: read,
+  signal: change,
   state: read,
   stateHistory: read,
   stateProof: read,

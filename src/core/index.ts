@@ -46,6 +46,7 @@ export {
   checkInPieces,
   checkingSchema,
   inputJsonSchema,
+  jsonSchemaReader,
   lazySchema
 } from './document/schemas.js'
 export {

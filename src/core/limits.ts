@@ -110,6 +110,15 @@ export const MESSAGE_FOLLOWS_MAX = 8
 export const APPROVERS_MAX = 32
 /** Length of the id that a caller gives a command, in UTF-16 units. */
 export const COMMAND_ID_LENGTH_MAX = 128
+/** Characters of the name of a signal; its id has at most COMMAND_ID_LENGTH_MAX. */
+export const SIGNAL_NAME_LENGTH_MAX = 128
+/** Bytes of the value of one signal, as canonical JSON. */
+export const SIGNAL_BYTES_MAX = 1024 * 1024
+/** Signals that a run has and no unit of work has taken for good, and bytes of their values. */
+export const RUN_SIGNALS_WAITING_MAX = 1_000
+export const RUN_SIGNALS_BYTES_MAX = 16 * 1024 * 1024
+/** Signals that a run takes in all: their ids are kept in memory while it runs. */
+export const RUN_SIGNALS_MAX = 10_000
 /** How long a unit waits for keys that another unit has reserved (L10). */
 export const RESERVATION_WAIT_MS = 30_000
 /** A run whose only timer is due sooner than this stays in memory instead of being parked. */

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'eventemitter3'
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
-import type { Diagnostic, PumpHost } from '../block/index.js'
+import type { Diagnostic, PumpHost, SignalOutcome } from '../block/index.js'
 import type { Sandbox } from '../capability/index.js'
 import type { Clock, Hash, IdentityId, Json, Random } from '../core/index.js'
 import type { InspectionMessage, Inspector } from '../inspect/index.js'
@@ -25,6 +25,7 @@ import type { Queries } from './queries/queries.js'
 import type { DeliveredEvent } from './run/channel.js'
 import type { RunHandle } from './run/handle.js'
 import type { OnQuarantine } from './run/quarantine.js'
+import type { SignalOptions } from './run/signal-options.js'
 import type { StartedRun, StartOptions } from './run/start-options.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
 
@@ -133,6 +134,16 @@ export interface Runtime extends AsyncDisposable {
   install(packed: string): Promise<IntentReply>
   /** A run of this ledger by its id, without resuming it. Rejects with `run.not_found`. */
   attach(id: string): Promise<RunHandle>
+  /**
+   * Sends a run a signal by name: the code that asks for one (`ctx.signal(name)`) gets it, now or
+   * when it comes to that. Resolves once the run has it on disk, or with the reason why it is not
+   * taken: then nothing has changed. An `id` makes it safe to send again. Rejects with
+   * `run.not_found`, `core.limit_exceeded`, `run.quarantined`, `run.code_missing`.
+   *
+   * @example
+   * await tally.signal('order-17', 'paid', { amount: '12.00' }, { id: delivery })
+   */
+  signal(id: string, name: string, value?: Json, options?: SignalOptions): Promise<SignalOutcome>
   /**
    * Lets a quarantined run continue with the registered code: a receipt says so, and the run then
    * continues as any other. Fails as `not_quarantined`.

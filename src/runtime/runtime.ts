@@ -5,7 +5,7 @@ import {
   type ReceiptReplay,
   type VerificationReport
 } from '../audit/index.js'
-import type { Diagnostic } from '../block/index.js'
+import type { Diagnostic, SignalOutcome } from '../block/index.js'
 import {
   type Hash,
   type IdentityId,
@@ -44,7 +44,7 @@ import {
 } from './intent/conversation.js'
 import { pipelineFor } from './intent/intent-pipeline.js'
 import { type IntentRequest, Intents } from './intent/intents.js'
-import { MEMORY_LOCATION, type OpenedLedger } from './open.js'
+import type { OpenedLedger } from './open.js'
 import { IntegrityLock } from './opening/integrity-lock.js'
 import { checkOpening, type OpeningTime } from './opening/opening-checks.js'
 import type { OpeningCause } from './opening/opening-remedies.js'
@@ -56,10 +56,11 @@ import { ownerNamed } from './run/messages.js'
 import { judgeOpenJournals } from './run/own-journal.js'
 import { Quarantine } from './run/quarantine.js'
 import { Runs } from './run/runs.js'
+import type { SignalOptions } from './run/signal-options.js'
 import type { StartedRun, StartOptions } from './run/start-options.js'
 import type { Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
-import { exemptSecrets, redactedService } from './service/redacted-service.js'
-import { serve } from './service/service.js'
+import { exemptSecrets } from './service/redacted-service.js'
+import { servingOf } from './serving.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
 import { Importing } from './system/importing.js'
 import { SystemActs } from './system/system-intents.js'
@@ -112,8 +113,7 @@ export class WiredRuntime implements Runtime {
     this.runsOf = new Runs({
       ledger: this.ledger,
       registry,
-      quarantine: this.quarantine,
-      events: this.events,
+      ...{ quarantine: this.quarantine, random, events: this.events },
       host,
       onIntentWork: (position) => this.intents.stepped(position)
     })
@@ -159,31 +159,9 @@ export class WiredRuntime implements Runtime {
       start: (document, given) => this.begin(document, given)
     })
     runs.messages.onPermission((wait, by) => this.intents.approve(wait, by))
-    this.service = this.#serving()
+    const opening = { realPath, warned: () => this.#warned(), causes: () => this.#causes }
+    this.service = servingOf(this, opening)
     this.queries = queriesOf(this.service)
-  }
-
-  #serving(): OwnerHandler {
-    const service = serve({
-      ledger: this.ledger,
-      location: this.#opened.realPath ?? MEMORY_LOCATION,
-      warnings: async () => [...this.#warned(), ...(await this.runsOf.withoutCode.warnings())],
-      causes: () => this.#causes,
-      running: { runs: this.runsOf, registry: this.registry },
-      asking: {
-        intent: (request, principal) => this.intents.submit(request, principal),
-        planText: (text, given) => this.planText(text, given),
-        install: (packed) => this.install(packed)
-      },
-      verify: ({ replay: reexecute, ...asked }) =>
-        this.audit.verifySteadily({ ...asked, reexecute }),
-      replay: (which) => this.audit.replayReceipt(which),
-      recording: (run) => this.audit.recording(run),
-      lint: (document) => this.lint(document),
-      recheck: (id, given) => this.recheck(id, given),
-      exports: (given) => this.export(given)
-    })
-    return redactedService(service, this.registry.redactor)
   }
 
   #warned(): readonly string[] {
@@ -279,6 +257,15 @@ export class WiredRuntime implements Runtime {
 
   async resume(id: string): Promise<RunHandle> {
     return this.runsOf.handleOf(await this.runsOf.resume(id as RunId))
+  }
+
+  signal(
+    id: string,
+    name: string,
+    value: Json = null,
+    options: SignalOptions = {}
+  ): Promise<SignalOutcome> {
+    return this.runsOf.signal(id as RunId, name, value, options)
   }
 
   release(id: string): Promise<IntentReply> {

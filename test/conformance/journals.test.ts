@@ -101,6 +101,7 @@ const kinds: readonly JournalEntry['k'][] = [
   'waiting',
   'answered',
   'approval',
+  'signal',
   'rewound',
   'settled',
   'timer',

@@ -66,7 +66,7 @@ const worker = (name: string, sideEffects: 'none' | 'idempotent', isPrivate = fa
           }
         case 'spoil':
           ;(input as { how: string }).how = 'spoilt'
-          return { spoilt: true, aborted: ctx.signal.aborted }
+          return { spoilt: true, aborted: ctx.abortSignal.aborted }
         case 'log':
           ctx.log('counted', { count })
           ctx.state.set(key, count)

@@ -31,6 +31,10 @@ function sceneBlocks(world: World): readonly Block[] {
     await ctx.wait({ reason: 'external', request: { second: seen } })
     return { seen }
   }
+  const takes = async (ctx: BlockContext) => {
+    const late = await ctx.signal('item', undefined, { timeoutMs: 86_400_000 })
+    return [late ?? null, await ctx.signal('item')]
+  }
   const asksParity = async (ctx: BlockContext) => {
     const isOdd = (ctx.state.get<number>('n') ?? 0) % 2 === 1
     const { value } = await ctx.wait({ reason: 'external', request: { isOdd } })
@@ -51,6 +55,7 @@ function sceneBlocks(world: World): readonly Block[] {
       sideEffects: 'idempotent',
       run: sendsParity
     }),
+    defineBlock({ name: 'takes', version: '1.0.0', sideEffects: 'none', run: takes }),
     defineBlock({ name: 'ask-parity', version: '1.0.0', sideEffects: 'none', run: asksParity }),
     defineBlock({ name: 'ask-twice', version: '1.0.0', sideEffects: 'none', run: asksTwice }),
     defineBlock({
@@ -300,6 +305,13 @@ export const journalScenes: Readonly<Record<string, JournalScene>> = {
     composite(chain, { a: 'b' }),
     ['reopen without code', 'cancel']
   ),
+  signalled: whole('signals to one block, and to the next', {
+    document: composite({ a: { block: 'takes' }, b: { block: 'takes' } }, { a: 'b' })
+  }),
+  'signalled-killed': whole('signals to one block, and to the next', {
+    document: composite({ a: { block: 'takes' }, b: { block: 'takes' } }, { a: 'b' }),
+    deaths: [4, 6, 5]
+  }),
   obliged: whole('an obligation of a block', { document: composite({ a: { block: 'obliged' } }) }),
   'obliged-killed': whole('an obligation of a block', {
     document: composite({ a: { block: 'obliged' } }),

@@ -33,6 +33,11 @@ export const agreeable: Decide = (wait, world) => {
 
 export async function reply(run: RunHandle, wait: OpenWait, given: Reply) {
   const value = given.value ?? null
+  // The same wait gets the same signal, in every life of its process.
+  if (wait.actions.includes('signal') && given.action !== 'cancel') {
+    const { signal } = wait.request as { readonly signal: string }
+    return run.signal(signal, { value, token: wait.token }, { id: wait.token, by: 'tester' })
+  }
   const approval = nextSignature(wait, { action: given.action, value })
   const signed = approval === undefined ? {} : { approval }
   const answer: Answer = { digest: wait.digest, by: 'tester', value, ...signed }

@@ -122,7 +122,7 @@ export type WaitReason =
   | 'integrity'
 
 /** What may end a wait, beside its due time. */
-export type WaitAction = 'resume' | 'approve' | 'deny' | 'cancel' | DecisionAction
+export type WaitAction = 'resume' | 'approve' | 'deny' | 'cancel' | 'signal' | DecisionAction
 
 export type DecisionAction = 'retry' | 'patch' | 'skip' | 'abort'
 

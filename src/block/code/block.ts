@@ -18,6 +18,7 @@ import {
   declaredObligation,
   type Obligations
 } from './obligation.js'
+import type { Parsed } from './value-schema.js'
 
 /** What executing a leaf needs of its block. */
 export interface BlockCode {
@@ -27,10 +28,6 @@ export interface BlockCode {
   parseOutput(value: unknown): Parsed
   run(ctx: BlockContext, input: unknown): unknown
 }
-
-export type Parsed =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problem: string }
 
 /** A leaf block in TypeScript. Trusted: it runs in this process and is not sandboxed (K8). */
 export interface BlockDefinition<Input = unknown, Output = unknown> extends DeclaredObligation {

@@ -37,6 +37,7 @@ import {
 import { CallRunIntentPort } from './intent-port.js'
 import { LazyMembers } from './lazy-signal.js'
 import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from './outcome.js'
+import { signalReceiver } from './receiving.js'
 import { notReserved } from './state-view.js'
 import { insideBlock, outsideBlock, type WatchedCode } from './tripwire.js'
 
@@ -222,7 +223,7 @@ export class CallRun {
   #context(): BlockContext {
     const input = this.#input
     const { runId, unitId, path, attempt, at } = input
-    const context: Omit<BlockContext, 'context' | 'signal' | 'trace'> = {
+    const context: Omit<BlockContext, 'abortSignal' | 'context' | 'trace'> = {
       runId,
       unitId,
       path,
@@ -234,6 +235,7 @@ export class CallRun {
       effect: (name, options) => this.#effect(name, options),
       sleep: (ms) => this.#sleep(ms),
       wait: (options) => this.#wait(options),
+      signal: signalReceiver((asked, build) => this.#call(builtInEffects.signal, asked, build)),
       log: (message, data) => outsideBlock(() => this.#port.log(message, plainDetails(data))),
       fail: (reason, details) => {
         throw new BlockFailure(reason, details ?? null)
@@ -358,11 +360,8 @@ export class CallRun {
   }
 
   #sleep(ms: number): Promise<void> {
-    return this.#call<null>(builtInEffects.sleep, { ms }, (call) => ({
-      kind: 'sleep',
-      ms,
-      ...call
-    })).then(() => undefined)
+    const build = (call: Omit<Call, 'kind'>): Call => ({ kind: 'sleep', ms, ...call })
+    return this.#call<null>(builtInEffects.sleep, { ms }, build).then(() => undefined)
   }
 
   #call<Result>(

@@ -10,7 +10,7 @@ import type { SideEffectClass } from '../chart/protocol.js'
 import type { EffectCall, Located } from './context.js'
 
 /** What one attempt asked for and has not been given yet. `seq` counts its calls from 1. */
-export type Call = EffectRequest | SleepRequest | WaitRequest | ListRequest
+export type Call = EffectRequest | SleepRequest | WaitRequest | ListRequest | SignalRequest
 
 interface CallBase {
   readonly seq: number
@@ -42,15 +42,29 @@ export interface WaitRequest extends CallBase {
   readonly approvers: Approvers | undefined
 }
 
+/** A call that a signal of a name ends, or its time. */
+export interface SignalRequest extends CallBase {
+  readonly kind: 'signal'
+  readonly name: string
+  readonly timeoutMs: number | undefined
+  /** Why the code would not take a value; undefined: it takes it. Pure. */
+  readonly refuses: (value: Json) => string | undefined
+}
+
 export interface ListRequest extends CallBase {
   readonly kind: 'list'
   readonly prefix: string
 }
 
 /** Effect names of the calls that are not effects of a provider. */
-export const builtInEffects = { wait: 'wait', sleep: 'timer', list: 'state.list' } as const
+export const builtInEffects = {
+  wait: 'wait',
+  sleep: 'timer',
+  list: 'state.list',
+  signal: 'run.signal'
+} as const
 
-/** Names that stand in a journal for waits, sleeps and listings: no effect may have them. */
+/** Names that stand in a journal for calls of the kernel: no effect may have them. */
 export const reservedEffects: ReadonlySet<string> = new Set(Object.values(builtInEffects))
 
 /**

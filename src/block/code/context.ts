@@ -1,5 +1,6 @@
 import type { ActorPath, Json, JsonObject, RunId, UnitId } from '../../core/index.js'
 import type { SideEffectClass } from '../chart/protocol.js'
+import type { ValueSchema } from './value-schema.js'
 
 /**
  * What a block's code may touch. Everything that is not a pure function of the input comes through
@@ -19,7 +20,7 @@ export interface BlockContext {
   /** The caller's trace, or one that follows from the run's id; hand it on to what is called. */
   readonly trace: BlockTrace
   /** Aborted when the attempt is cancelled or times out; work that ignores it continues unheard. */
-  readonly signal: AbortSignal
+  readonly abortSignal: AbortSignal
   readonly state: BlockState
   /** The attempt's frozen time in milliseconds (semantics.md K7). */
   now(): number
@@ -41,6 +42,18 @@ export interface BlockContext {
   sleep(ms: number): Promise<void>
   /** Waits for a message from outside the run; the block is WAITING meanwhile. */
   wait(options: WaitOptions): Promise<WaitAnswer>
+  /**
+   * The next signal of a name that the run was sent, also one that came before the code asked; the
+   * block is WAITING until there is one. Signals of a name come in the order in which they were
+   * accepted, each once: what an attempt took that did not succeed, the next one takes again.
+   * With a schema, of the Standard Schema (zod) or a JSON Schema, the sender of a value that does
+   * not fit is refused, and one that came early rejects as `invalid_signal`. Resolves with
+   * undefined once `timeoutMs` have passed on the run's logical clock.
+   *
+   * @example
+   * const paid = await ctx.signal('paid', z.object({ amount: z.string() }))
+   */
+  readonly signal: ReceiveSignal
   /** A line for people; reported as an event once the attempt is durable, never part of a hash. */
   log(message: string, data?: Json): void
   /** Ends the attempt with a failure; `reason` is a stable label (semantics.md B5). */
@@ -125,6 +138,17 @@ export interface WaitOptions {
    * Without them any answer of the owner does.
    */
   readonly approvers?: { readonly threshold: number; readonly keys: readonly string[] }
+}
+
+/** How code takes signals. */
+export interface ReceiveSignal {
+  (name: string): Promise<Json>
+  <Value>(name: string, schema: ValueSchema<Value>): Promise<Value>
+  <Value = Json>(
+    name: string,
+    schema: ValueSchema<Value> | undefined,
+    options: { readonly timeoutMs: number }
+  ): Promise<Value | undefined>
 }
 
 export interface WaitAnswer {

@@ -34,8 +34,15 @@ interface Source {
   readonly lazy: SignalSource
 }
 
-/** {@link LazySignal} with what a block sees of its request, made when it is read. */
-export class LazyMembers extends LazySignal {
+/** What a block sees of its attempt and its request, made when it is read. */
+export class LazyMembers {
+  static readonly #abortSignal: PropertyDescriptor & ThisType<LazyMembers> = {
+    enumerable: true,
+    get() {
+      return this.#of.lazy.signal
+    }
+  }
+
   static readonly #context: PropertyDescriptor & ThisType<LazyMembers> = {
     enumerable: true,
     get() {
@@ -53,14 +60,15 @@ export class LazyMembers extends LazySignal {
     }
   }
 
+  declare readonly abortSignal: AbortSignal
   declare readonly context: JsonObject
   declare readonly trace: BlockTrace
   readonly #of: Source
   #known: JsonObject | undefined
 
   constructor(source: Source) {
-    super(source.lazy)
     this.#of = source
+    Object.defineProperty(this, 'abortSignal', LazyMembers.#abortSignal)
     Object.defineProperty(this, 'context', LazyMembers.#context)
     Object.defineProperty(this, 'trace', LazyMembers.#trace)
   }

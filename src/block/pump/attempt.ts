@@ -13,7 +13,7 @@ import type { AttemptCommand } from '../chart/protocol.js'
 import type { Attribution, Block } from '../code/block.js'
 import { CallRun } from '../code/call-run.js'
 import type { CallRunInput, CallRunPort, IntentInput } from '../code/call-run-input.js'
-import { builtInEffects, type Call, type EffectRequest } from '../code/calls.js'
+import { builtInEffects, type Call, type EffectRequest, type SignalRequest } from '../code/calls.js'
 import type { Outcome } from '../code/outcome.js'
 import { StateView } from '../code/state-view.js'
 import type { Sealed, WaitBegun } from '../run/entries.js'
@@ -190,6 +190,12 @@ export class Attempt implements OpenAttempt {
   effectAt(seq: number | null): EffectRequest | undefined {
     const call = this.#execution?.outstanding.get(seq ?? 0)
     return call?.kind === 'effect' ? call : undefined
+  }
+
+  /** The outstanding call for a signal with a number. */
+  signalAt(seq: number | null): SignalRequest | undefined {
+    const call = this.#execution?.outstanding.get(seq ?? 0)
+    return call?.kind === 'signal' ? call : undefined
   }
 
   outstandingCount(): number {

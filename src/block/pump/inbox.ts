@@ -2,16 +2,12 @@ import { type Clock, type Json, limits, type TallyError } from '../../core/index
 import type { PlanTurn } from '../chart/protocol.js'
 import type { Outcome } from '../code/outcome.js'
 import type { RunFact } from '../run/decide.js'
+import type { SentSignal, SignalOutcome } from '../run/signals.js'
 import type { MessageOutcome, WaitMessage } from '../run/waits.js'
 import type { Attempt } from './attempt.js'
+import type { Reply } from './reply.js'
 
 type FactOf<Kind extends RunFact['kind']> = Extract<RunFact, { readonly kind: Kind }>
-
-/** Where the sender of a message is given its outcome. */
-export interface Reply<Outcome> {
-  readonly resolve: (outcome: Outcome) => void
-  readonly reject: (error: unknown) => void
-}
 
 /** The code of an attempt has ended. */
 export interface OutcomeEvent {
@@ -31,6 +27,7 @@ export type PumpEvent =
   | FactOf<'deadline' | 'timer' | 'due'>
   | (FactOf<'cancel'> & Reply<boolean>)
   | (FactOf<'message'> & Reply<MessageOutcome>)
+  | (FactOf<'signal'> & Reply<SignalOutcome>)
   /** Whether the run would take a message now; it is not given. */
   | ({ readonly kind: 'question'; readonly message: WaitMessage } & Reply<MessageOutcome>)
 
@@ -109,7 +106,7 @@ export class Inbox {
 
   take(): PumpEvent | undefined {
     const kind = this.#facts[0]?.kind
-    const isFromPeople = kind === 'message' || kind === 'question'
+    const isFromPeople = kind === 'message' || kind === 'question' || kind === 'signal'
     return (isFromPeople ? this.#takeOverdue() : undefined) ?? this.#facts.shift()
   }
 
@@ -174,6 +171,13 @@ export class Inbox {
     return this.#asked('question', message, [])
   }
 
+  /** Takes a signal; resolves when it is durable that the run has it, or why it has not. */
+  signal(signal: SentSignal): Promise<SignalOutcome> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
+    if (this.#isOver) return Promise.resolve({ accepted: false, reason: 'run_moved' })
+    return new Promise((resolve, reject) => this.post({ kind: 'signal', signal, resolve, reject }))
+  }
+
   #asked(
     kind: 'message' | 'question',
     message: WaitMessage,
@@ -236,19 +240,6 @@ const noneArmed: ReadonlyMap<string, Armed> = new Map()
 
 /** Facts that are posted when they are due. */
 const isTimed: ReadonlySet<PumpEvent['kind']> = new Set(['deadline', 'due', 'timer'])
-
-/** Gives the sender of a message its outcome, an error too: nothing may wait for ever (L3). */
-export async function told<Outcome>(
-  sender: Reply<Outcome>,
-  act: () => Promise<Outcome>
-): Promise<void> {
-  try {
-    sender.resolve(await act())
-  } catch (error) {
-    sender.reject(error)
-    throw error
-  }
-}
 
 /**
  * Keeps the ends of attempts back until those before them in the order of their plan have ended, so

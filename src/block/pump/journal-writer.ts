@@ -8,7 +8,8 @@ import {
   TallyError
 } from '../../core/index.js'
 import type { RecordedEntry } from '../recovery/recovery.js'
-import type { Completed, Given } from '../run/decide.js'
+import type { Given } from '../run/decide.js'
+import type { Completed } from '../run/decision.js'
 import { type EntryDraft, encodeEntry, encodeSuccess, type JournalEntry } from '../run/entries.js'
 import type { RunEvent } from '../run/events.js'
 import type { Appended, Position } from '../run/journal.js'

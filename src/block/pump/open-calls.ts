@@ -2,12 +2,14 @@ import { type Hash, limits, nextTurn } from '../../core/index.js'
 import { type Call, type EffectRequest, effectKey } from '../code/calls.js'
 import type { Outcome } from '../code/outcome.js'
 import type { StateView } from '../code/state-view.js'
-import { callWait, keptEvent, type Performed, requestedDraft } from '../run/decide.js'
+import { keptEvent, type Performed, requestedDraft } from '../run/decide.js'
 import { contradicted } from '../run/failed-attempts.js'
 import { KeptWrites } from '../run/kept-writes.js'
 import type { Overlay } from '../run/overlay.js'
 import { compensationBlock } from '../run/overlay-tasks.js'
 import type { Kept, Past } from '../run/past.js'
+import { isTimeout } from '../run/signals.js'
+import { callWait } from '../run/wait-drafts.js'
 import type { Attempt } from './attempt.js'
 import type { PumpEvent } from './inbox.js'
 import type { PumpParts } from './parts.js'
@@ -58,6 +60,7 @@ export class OpenCalls {
         return this.#list(attempt, call, call.prefix)
       case 'sleep':
       case 'wait':
+      case 'signal':
         writer.record(callWait(state, attempt, call, writer.now()))
         // The code may have asked while nothing else was under way.
         inbox.wake()
@@ -68,6 +71,7 @@ export class OpenCalls {
   #keptFor(attempt: Attempt, call: Call): Kept | undefined {
     const { past } = attempt
     if (past.earlier === undefined) return undefined
+    if (call.kind === 'signal') return timedOut(past.earlier.kept(call))
     if (call.kind !== 'effect' || call.sideEffects === 'none') return past.earlier.kept(call)
     const writes = this.#keptWrites.get(past) ?? new KeptWrites(past)
     this.#keptWrites.set(past, writes)
@@ -253,6 +257,11 @@ export class OpenCalls {
       inbox.post({ kind: 'performed', attempt, call, performed: { kind: 'done', text } })
     })
   }
+}
+
+/** A signal that an attempt took came back when it failed; that there was none in time stays so. */
+function timedOut(kept: Kept | undefined): Kept | undefined {
+  return kept !== undefined && isTimeout(kept.answer.body ?? null) ? kept : undefined
 }
 
 const READY: Promise<void> = Promise.resolve()

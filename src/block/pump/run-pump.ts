@@ -3,7 +3,7 @@ import type { DecisionCommand, TimerCommand } from '../chart/protocol.js'
 import { JournalRecovery } from '../recovery/recovery.js'
 import { apply, takeCommand } from '../run/apply.js'
 import { checkpointOf, type RunCheckpoint } from '../run/checkpoint.js'
-import { decide, decisionWait, type Given, type RunFact } from '../run/decide.js'
+import { decide, type Given, type RunFact } from '../run/decide.js'
 import { parkedDraft, resumedDraft, waitingDraft } from '../run/drafts.js'
 import { runEnd } from '../run/ends.js'
 import type { JournalEntry, OpenWait, RunStarted, WaitBegun } from '../run/entries.js'
@@ -12,16 +12,18 @@ import type { Overlay } from '../run/overlay.js'
 import type { RootBlock } from '../run/root-block.js'
 import { type Driver, RunState } from '../run/run-state.js'
 import { begun, unitContextOf } from '../run/unit.js'
-import type { MessageOutcome, WaitMessage } from '../run/waits.js'
+import { decisionWait } from '../run/wait-drafts.js'
 import type { Attempt, LiveState } from './attempt.js'
 import { Commits, type CommitsPort } from './commits.js'
 import { isFarAhead, type PumpHost, type RunEnd } from './host.js'
-import { DeclaredOrder, Inbox, type PumpEvent, told } from './inbox.js'
+import { DeclaredOrder, Inbox, type PumpEvent } from './inbox.js'
 import type { EarlyCallRun } from './inline-run.js'
 import { givenOf, JournalWriter } from './journal-writer.js'
 import { Leaves } from './leaves.js'
 import { liveDriver } from './live-driver.js'
+import { Mail } from './mail.js'
 import { OpenCalls } from './open-calls.js'
+import { told } from './reply.js'
 import { RunActors } from './run-actors.js'
 
 export interface RunPumpOptions {
@@ -55,6 +57,7 @@ export class RunPump implements CommitsPort {
   /** Facts to come, and what people outside ask. */
   readonly inbox: Inbox
   readonly #calls: OpenCalls
+  readonly #mail: Mail
   readonly #actors: RunActors
   readonly #driver: Driver<Attempt, Overlay>
   readonly #commits: Commits
@@ -73,6 +76,7 @@ export class RunPump implements CommitsPort {
     this.#calls = new OpenCalls(this)
     this.leaves = new Leaves(this, this.#calls, early)
     this.#commits = new Commits(this)
+    this.#mail = new Mail(this, this.#calls, (fact) => this.#act(fact))
     this.#given = givenOf(this.writer, host)
     this.#actors = new RunActors({
       root,
@@ -169,6 +173,11 @@ export class RunPump implements CommitsPort {
       if (this.state.settled !== undefined) return this.#finish()
       const starting = this.leaves.startAll()
       if (starting !== undefined) await starting
+      const delivering = this.#mail.deliver()
+      if (delivering !== undefined) {
+        await delivering
+        continue
+      }
       const fact = this.#order.take(this.inbox)
       if (fact === undefined) {
         const end = await this.#rest()
@@ -328,9 +337,11 @@ export class RunPump implements CommitsPort {
           return true
         })
       case 'message':
-        return told(fact, () => this.#message(fact.message))
+        return told(fact, () => this.#mail.message(fact.message))
       case 'question':
-        return told(fact, async () => this.#refusal(fact.message) ?? ({ accepted: true } as const))
+        return told(fact, () => this.#mail.question(fact.message))
+      case 'signal':
+        return told(fact, () => this.#mail.signal(fact.signal))
       case 'due': {
         const wait = this.state.waits.get(fact.token)
         const attempt = wait && this.state.attempts.get(wait.path)
@@ -357,44 +368,4 @@ export class RunPump implements CommitsPort {
     if (attempt.isReplaying) await this.leaves.replay(attempt)
     else if (attempt.outstandingCount() > 0) await nextTurn()
   }
-
-  /** Why a message is not taken, once it is durable what has happened to its wait (D2). */
-  #refusal(message: WaitMessage): Promise<MessageOutcome> | undefined {
-    const { waits, attempts } = this.state
-    const wait = waits.get(message.token)
-    // Code that another state has led past its wait needs no answer any more.
-    const isPast = wait !== undefined && attempts.get(wait.path)?.isPast(wait) === true
-    const refusal = waits.refusal(message) ?? (isPast ? unknownToken : undefined)
-    return refusal && this.writer.durable().then(() => refusal)
-  }
-
-  async #message(message: WaitMessage): Promise<MessageOutcome> {
-    const { state, writer } = this
-    const { token, action } = message
-    const wait = state.waits.get(token)
-    const refusal = this.#refusal(message)
-    if (refusal !== undefined || wait === undefined) return refusal ?? unknownToken
-    const attempt = state.attempts.get(wait.path)
-    const { path } = wait
-    const problem = this.leaves.refusal(wait, message)
-    if (problem !== undefined) {
-      const data = { token, problem }
-      writer.emit({ type: 'log', runId: state.runId, at: state.at, path, message: rejected, data })
-      await writer.durable()
-      return { accepted: false, reason: 'answer_refused', problem }
-    }
-    await this.#act({ kind: 'message', message })
-    const isRetried = wait.reason === 'decision' && action === 'retry'
-    const call = isRetried ? attempt?.effectAt(wait.seq) : undefined
-    if (attempt !== undefined && call !== undefined) this.#calls.send(attempt, call, true)
-    const isPartial = wait.approvers !== undefined && state.waits.get(token) === wait
-    const answered = { type: 'answered', runId: state.runId, at: state.at, path, token } as const
-    if (!isPartial) writer.emit({ ...answered, action })
-    await writer.durable()
-    return isPartial ? { accepted: true, isPartial } : { accepted: true }
-  }
 }
-
-/** As AIS names it. */
-const rejected = 'patch_rejected'
-const unknownToken: MessageOutcome = { accepted: false, reason: 'unknown_token' }

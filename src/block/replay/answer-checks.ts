@@ -1,18 +1,21 @@
 import { isJsonObject, type Json } from '../../core/index.js'
 import { answerProblem, approvalProblem, approvalsIn } from '../../identity/index.js'
 import { builtInEffects } from '../code/calls.js'
+import { signalNamed } from '../code/receiving.js'
 import type {
   Answered,
   ApprovalGiven,
   DecisionMade,
   JournalEntry,
   Sealed,
+  SignalGiven,
   WaitBegun
 } from '../run/entries.js'
 import type { RunState } from '../run/run-state.js'
+import { isForSignal, signalBody } from '../run/signals.js'
 import { differing, type Finding, firstOf, unexpected } from './finding.js'
 
-type OpenWaits = Pick<RunState, 'waits'>
+type OpenWaits = Pick<RunState, 'waits' | 'signals'>
 
 /** What approvers have signed fits the wait, and is what the wait needs (K13). */
 export function signedFinding(
@@ -83,10 +86,12 @@ export function answerFinding(
   }
   const body = isJsonObject(entry.body) ? entry.body : {}
   const action = String(body['action'])
-  const effect = differing('journal.effect', builtInEffects.wait, entry.effect)
+  const asked = isForSignal(open) ? builtInEffects.signal : builtInEffects.wait
+  const effect = differing('journal.effect', asked, entry.effect)
   if (action === 'timeout') {
     return effect ?? (isDue ? undefined : unexpected('journal.body', 'an answer', 'a timeout'))
   }
+  if (isForSignal(open)) return effect ?? takenFinding(open, entry, state)
   return firstOf(
     effect,
     differing('journal.body.digest', open.digest, body['digest']),
@@ -95,6 +100,23 @@ export function answerFinding(
       : unexpected('journal.body.action', open.actions.join(' or '), action),
     signedFinding(state, open, { action, value: body['value'] ?? null, by: body['by'] ?? null })
   )
+}
+
+/** What a call for a signal was given is the next one of its name that nothing has taken. */
+function takenFinding(
+  open: WaitBegun,
+  { body }: Sealed,
+  { signals }: OpenWaits
+): Finding | undefined {
+  const given = signals.next(signalNamed(open.request) ?? '')
+  if (given === undefined) return unexpected('journal.body', 'a signal that was sent', 'none')
+  return differing('journal.body', signalBody(given), body)
+}
+
+/** A signal has an id of its own in its run (W10). */
+export function signalFinding({ id }: SignalGiven, { signals }: OpenWaits): Finding | undefined {
+  if (signals.known(id) === undefined) return undefined
+  return unexpected('journal.id', 'an id that no signal of the run has', id)
 }
 
 /** A decision about a failure answers one that is open. */

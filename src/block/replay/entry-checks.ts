@@ -24,13 +24,15 @@ import {
   type Waiting
 } from '../run/entries.js'
 import type { RootBlock } from '../run/root-block.js'
+import { isForSignal } from '../run/signals.js'
 import { bare } from '../run/unit.js'
 import { beginWait, confirmationOf, openWaitOf } from '../run/waits.js'
 import {
   answeredFinding,
   answerFinding,
   approvalFinding,
-  decisionFinding
+  decisionFinding,
+  signalFinding
 } from './answer-checks.js'
 import { differing, type Finding, firstOf, unexpected } from './finding.js'
 import { overlayFinding } from './overlay-ends.js'
@@ -70,6 +72,8 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
       return answeredFinding(entry, state)
     case 'approval':
       return approvalFinding(entry, state)
+    case 'signal':
+      return signalFinding(entry, state)
     case 'settled':
       return settled(entry, state)
     case 'scope':
@@ -182,7 +186,8 @@ function answerTo(entry: Sealed, state: ReplayState): Finding | undefined {
   // Otherwise the code, on another state, has asked for something else in the place of the wait;
   // that it does is found when its unit is executed.
   const { effect } = entry
-  if (effect !== builtInEffects.wait && effect !== builtInEffects.sleep) return undefined
+  const isWaited = effect === builtInEffects.signal || effect === builtInEffects.sleep
+  if (effect !== builtInEffects.wait && !isWaited) return undefined
   return attempt.past.earlier?.hasGiven(entry) === true
     ? undefined
     : unexpected('journal.wait', 'a wait that was begun', 'none')
@@ -273,6 +278,10 @@ function termsAgain(
   }
   if (reason === 'poll') {
     return { reason, actions: [], requestHash: requestHashOf(builtInEffects.sleep, request) }
+  }
+  if (isForSignal(entry)) {
+    const requestHash = requestHashOf(builtInEffects.signal, request)
+    return { reason, actions: ['signal'], requestHash }
   }
   const shown = isJsonObject(request) ? request : {}
   const named = entry.approvers === undefined ? undefined : approversOf(entry.approvers)

@@ -21,6 +21,7 @@ import { referenceTo } from './folded-answers.js'
 import { cancelEvent, compensationTask, deferredTask, OverlayTasks } from './overlay-tasks.js'
 import { rootCommand } from './root-block.js'
 import type { Driver, OpenAttempt, OpenOverlay, RunState } from './run-state.js'
+import { isForSignal } from './signals.js'
 import { shownWait } from './waits.js'
 
 /**
@@ -51,6 +52,8 @@ export function apply<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
       return closeWait(state, entry.token, driver)
     case 'approval':
       return state.waits.approved(entry.token, entry.approval)
+    case 'signal':
+      return state.signals.take(entry)
     case 'rewound':
       return rewound(state, entry, driver)
     case 'settled':
@@ -96,6 +99,7 @@ function sealed<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   // Code that polls would leave one for each sleep.
   endWait(state, attempt, seq, driver)
   attempt.past.recorded.add(entry)
+  state.signals.sealed(entry)
   if (state.waiting.delete(path)) driver.deliver(path, { type: 'attempt.resumed', at })
   driver.answered(attempt, entry)
 }
@@ -112,6 +116,7 @@ function begun<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
     attempt.waits.set(entry.seq, entry)
   }
   state.waits.add(entry)
+  if (isForSignal(entry)) state.signals.asked()
   driver.waits(entry)
 }
 
@@ -136,6 +141,7 @@ function rewound<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return
   for (const seq of entry.dropped) endWait(state, attempt, seq, driver)
+  state.signals.giveBack(attempt.ask, entry.dropped)
   attempt.past = attempt.past.without(entry.dropped, { isStated: entry.outside === true })
   driver.rewound(attempt, entry)
 }
@@ -153,6 +159,7 @@ function settled<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
     driver.settled(attempt, entry, overlay)
     state.waiting.delete(path)
     closeWaits(state, path, driver)
+    if (response.success && overlay === undefined) state.signals.keep(attempt.ask)
     close(state, attempt, response.success, driver)
   }
   driver.deliver(path, { type: 'attempt.settled', response, at, sent })
@@ -169,6 +176,8 @@ function overlayEnded<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   if (overlay !== undefined && outcome !== 'aborting' && outcome !== 'released') {
     const outer = state.overlayAround(path)
     if (outcome === 'committed') outer?.outside.join(overlay.outside)
+    const isKept = outcome === 'committed'
+    if (!isKept || outer === undefined) state.signals.overlayEnded(path, { isKept })
     driver.ended(overlay, outer, entry)
   }
   const tasks = overlay === undefined ? [] : tasksOf(state, overlay, entry)
@@ -297,6 +306,7 @@ function close<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state.attempts.delete(path)
   if (succeeded) resolveDoubts(state, past)
   else {
+    state.signals.giveBack(attempt.ask)
     state.keepPast(path, past)
     const { written, unanswered } = past.outside()
     if (written.length > 0) state.landed = [...state.landed, ...written.map(referenceTo)]

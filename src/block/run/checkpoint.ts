@@ -4,6 +4,7 @@ import { type CancelAsked, type JournalEntry, placeKey } from './entries.js'
 import type { SealedReference } from './journal.js'
 import { restorePast, type SavedPart } from './past.js'
 import type { RunState } from './run-state.js'
+import type { SavedSignals } from './signals.js'
 import type { Askings } from './waits.js'
 
 /** A run at an entry boundary, to be resumed elsewhere (formats.md §7). */
@@ -34,6 +35,8 @@ export interface RunCheckpoint {
   readonly askings?: Askings
   /** What approvers have signed of open waits, by token; absent: nothing. */
   readonly approvals?: Readonly<Record<string, readonly Approval[]>>
+  /** The signals that the run was sent; absent: none. */
+  readonly signals?: SavedSignals
   /** By path: dropped parts and failed attempts whose results the next one keeps (L7). */
   readonly past: Readonly<Record<string, readonly SavedPart[]>>
 }
@@ -46,7 +49,8 @@ export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoi
   const attempts = [...state.attempts.values()]
   const pasts = [...(state.pasts?.values() ?? [])]
   const isWhole = [...attempts.map(({ past }) => past), ...pasts].every((past) => past.isWhole)
-  if (state.openOverlays.size > 0 || !isWhole) return undefined
+  const signals = state.signals.save()
+  if (state.openOverlays.size > 0 || !isWhole || signals === undefined) return undefined
   const decisions = state.waits.all().filter((wait) => wait.seq === null)
   const approvals = approvalsOf(state)
   const { landed: all, inDoubt, cancelled } = state
@@ -72,6 +76,7 @@ export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoi
     ...(cancelled === undefined ? {} : { cancel: cancelled }),
     ...(all.length + inDoubt.length === 0 ? {} : { landed: { all, inDoubt } }),
     ...(askings.length === 0 ? {} : { askings }),
+    ...(signals.known.length === 0 ? {} : { signals }),
     ...(approvals.length === 0 ? {} : { approvals: Object.fromEntries(approvals) }),
     past: Object.fromEntries([
       ...attempts.flatMap(({ ask: { path }, past: { earlier } }) =>
@@ -97,6 +102,7 @@ export function restore(state: RunState, saved: RunCheckpoint): void {
   state.cancelled = saved.cancel
   state.landed = saved.landed?.all ?? []
   state.inDoubt = saved.landed?.inDoubt ?? []
+  if (saved.signals !== undefined) state.signals.restore(saved.signals)
   state.restoredTimes = new Map(Object.entries(saved.attempts))
   for (const [path, parts] of Object.entries(saved.past)) {
     const past = restorePast(parts)

@@ -7,18 +7,17 @@ import {
   type UnitId
 } from '../../core/index.js'
 import { approvalOf, byWith, quorum } from '../../identity/index.js'
-import { type DecisionCommand, failedResponse, type Response, reasons } from '../chart/protocol.js'
-import { builtInEffects, type Call, type EffectRequest, effectKey } from '../code/calls.js'
+import { failedResponse, type Response, reasons } from '../chart/protocol.js'
+import { builtInEffects, type EffectRequest, effectKey } from '../code/calls.js'
 import { type CompensatingCall, type Compensation, compensationOf } from '../code/compensation.js'
 import { cancelDraft } from './drafts.js'
-import type { EntryDraft, OverlayEntry, SealedFailure, WaitBegun } from './entries.js'
-import { releaseEvidence } from './evidence.js'
+import type { EntryDraft, OverlayEntry, SealedFailure, SignalGiven, WaitBegun } from './entries.js'
 import { timeoutResponse } from './failed-attempts.js'
 import type { RecordedResult } from './folded-answers.js'
-import type { EvidenceDraft, JournalItem, UnitDraft } from './journal.js'
-import { isDeferredTask } from './overlay-tasks.js'
 import type { OpenAttempt, RunState } from './run-state.js'
-import { beginWait, type Confirmation, type WaitMessage, type WaitTerms } from './waits.js'
+import { isForSignal, type SentSignal, signalBody } from './signals.js'
+import { waitDraft } from './wait-drafts.js'
+import type { WaitMessage, WaitTerms } from './waits.js'
 
 /** What became of an effect. `unknown`: it may or may not have happened, and nothing could tell. */
 export type Performed =
@@ -52,6 +51,10 @@ export type RunFact =
   | { readonly kind: 'cancel'; readonly reason: string; readonly by: Json }
   /** A message that may be taken. */
   | { readonly kind: 'message'; readonly message: WaitMessage }
+  /** A signal that may be taken. */
+  | { readonly kind: 'signal'; readonly signal: SentSignal }
+  /** A wait gets the signal that it is for. */
+  | { readonly kind: 'delivery'; readonly wait: WaitBegun; readonly given: SignalGiven }
 
 /** The answer of an earlier attempt, for a call that asks for the same (L7). */
 export function keptEvent<Attempt extends OpenAttempt>(
@@ -66,23 +69,6 @@ export function keptEvent<Attempt extends OpenAttempt>(
     call,
     performed: { kind: 'done', text: JSON.stringify(body) }
   }
-}
-
-/** An entry that was decided, and what it completes. */
-export interface Decision {
-  readonly draft: EntryDraft
-  readonly more: Completed
-}
-
-/** What an entry completes, and what of its text is known. */
-export interface Completed {
-  readonly unit?: UnitDraft
-  readonly evidence?: EvidenceDraft
-  /** Canonical text of the data of a step that succeeded. */
-  readonly dataText?: string
-  readonly known?: { get(value: object): string | undefined }
-  /** State that an entry without a unit depends on (L10). */
-  readonly rests?: JournalItem['rests']
 }
 
 /** What a decision needs beside the state and the fact. */
@@ -116,6 +102,17 @@ export function decide(state: RunState, fact: RunFact, given: Given): readonly E
       return [cancelDraft({ at, reason: fact.reason, by: fact.by })]
     case 'message':
       return answered(state, fact.message, given)
+    case 'signal': {
+      const { name, id, value, by } = fact.signal
+      return [{ k: 'signal', at, name, id, value, by }]
+    }
+    case 'delivery': {
+      const { wait, given: signal } = fact
+      const attempt = state.attemptAt(wait)
+      assert(attempt !== undefined && wait.seq !== null, 'a signal is for a call')
+      const answer = { ok: true, body: signalBody(signal) }
+      return [sealed(state, attempt, waitedFor(wait, wait.seq), answer, given)]
+    }
   }
 }
 
@@ -209,9 +206,10 @@ function due(state: RunState, token: string, given: Given): readonly EntryDraft[
 }
 
 /** The call that waits. */
-function waitedFor({ reason, requestHash, request }: WaitBegun, seq: number): AskedCall {
-  const effect = reason === 'poll' ? builtInEffects.sleep : builtInEffects.wait
-  return { seq, effect, requestHash, request }
+function waitedFor(wait: WaitBegun, seq: number): AskedCall {
+  const { reason, requestHash, request } = wait
+  const answer = isForSignal(wait) ? builtInEffects.signal : builtInEffects.wait
+  return { seq, effect: reason === 'poll' ? builtInEffects.sleep : answer, requestHash, request }
 }
 
 function answered(state: RunState, message: WaitMessage, given: Given): readonly EntryDraft[] {
@@ -298,88 +296,6 @@ export function settledDraft(
     ...(attribution === undefined ? undefined : { provider: attribution.provider }),
     ...(overlay === undefined ? undefined : { overlay })
   }
-}
-
-/** The entry that opens a wait. */
-function waitDraft(
-  state: RunState,
-  terms: WaitTerms,
-  at: number
-): EntryDraft & { readonly k: 'wait' } {
-  const { place, seq, requestHash, actions } = terms
-  const { path, step, attempt } = place
-  const times = state.waits.nextAsking({ path, step, attempt, seq, requestHash })
-  // What no message ends is asked of no person.
-  const asking = times === 1 || actions.length === 0 ? undefined : times
-  return beginWait(terms, { runId: state.runId, identity: state.identity, at, asking })
-}
-
-/** A call that waits: for a time, or for a message. */
-export function callWait(
-  state: RunState,
-  { ask, block }: OpenAttempt,
-  call: Extract<Call, { readonly kind: 'sleep' | 'wait' }>,
-  at: number
-): EntryDraft {
-  const { seq, request, requestHash } = call
-  const named = { place: ask, seq, request, requestHash, blockHash: block.codeHash }
-  if (call.kind === 'sleep') {
-    const end = at + Math.max(0, call.ms)
-    return waitDraft(state, { ...named, reason: 'poll', actions: [], due: end }, at)
-  }
-  const { reason, timeoutMs, approvers } = call
-  const actions = reason === 'external' ? (['resume', 'deny'] as const) : approvals
-  const end = timeoutMs === undefined ? null : at + timeoutMs
-  return waitDraft(state, { ...named, reason, actions, due: end, approvers }, at)
-}
-
-const approvals = ['approve', 'deny'] as const
-
-/** The wait that a node itself asks for before an attempt: call number 0. */
-export function confirmationWait(
-  state: RunState,
-  { ask, block }: OpenAttempt,
-  { request, requestHash, approvers }: Confirmation,
-  at: number
-): EntryDraft {
-  const terms: WaitTerms = {
-    place: ask,
-    seq: 0,
-    reason: 'confirmation',
-    request,
-    requestHash,
-    actions: approvals,
-    due: ask.options.deadline ?? null,
-    blockHash: block.codeHash,
-    approvers
-  }
-  return waitDraft(state, terms, at)
-}
-
-/**
- * The wait for a person's decision about a failure; undefined when it is open already. Of a step
- * that was put off, evidence says that its composite's promise is not kept yet.
- */
-export function decisionWait(
-  state: RunState,
-  ask: DecisionCommand,
-  at: number
-): Decision | undefined {
-  const { path, wait } = ask
-  if (state.waits.all().some((open) => open.seq === null && open.path === path)) return undefined
-  const { definitionHash } = state.root
-  const terms: WaitTerms = {
-    place: ask,
-    seq: null,
-    reason: wait.reason,
-    request: wait.request,
-    requestHash: definitionHash,
-    actions: wait.actions,
-    due: wait.due ?? null,
-    blockHash: definitionHash
-  }
-  const draft = waitDraft(state, terms, at)
-  return { draft, more: isDeferredTask(path) ? { evidence: releaseEvidence(state, ask, at) } : {} }
 }
 
 /** The request of a write, which is on disk before the write is sent (L7). */

@@ -33,6 +33,7 @@ export type JournalEntry =
   | Waiting
   | Answered
   | ApprovalGiven
+  | SignalGiven
   | Rewound
   | Settled
   | TimerFired
@@ -181,6 +182,19 @@ export interface ApprovalGiven extends EntryBase, AttemptKey {
   readonly token: string
   readonly approval: Approval
   /** Who brought it. */
+  readonly by: Json
+}
+
+/**
+ * The run was sent a signal: it is there for the code that asks for one of its name, now or later.
+ */
+export interface SignalGiven extends EntryBase {
+  readonly k: 'signal'
+  readonly name: string
+  /** Names it in its run: sent again, it changes nothing. */
+  readonly id: string
+  readonly value: Json
+  /** Who has sent it (K13). */
   readonly by: Json
 }
 

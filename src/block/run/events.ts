@@ -60,6 +60,8 @@ export type RunEvent = {
       readonly action: string
       readonly key: string
     }
+  /** The run was sent a signal, and nothing need ask for it yet. */
+  | { readonly type: 'signal'; readonly name: string; readonly id: string }
   | { readonly type: 'log'; readonly path: string; readonly message: string; readonly data: Json }
   | {
       readonly type: 'run.finished'
@@ -88,6 +90,10 @@ export function eventOf(state: RunState, entry: JournalEntry): RunEvent | undefi
     case 'wait':
       if (entry.actions.length === 0) return undefined
       return { type: 'waiting', at, ...openWaitOf(entry, state.identity, []), runId }
+    case 'signal': {
+      const { name, id } = entry
+      return { type: 'signal', runId, at, name, id }
+    }
     case 'approval': {
       const { path, token, approval } = entry
       const { action, key } = approval

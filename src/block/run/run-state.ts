@@ -39,6 +39,7 @@ import type { Outside } from './outside.js'
 import { isOverlayTask, type OverlayTasks } from './overlay-tasks.js'
 import type { Past } from './past.js'
 import type { RootBlock } from './root-block.js'
+import { RunSignals } from './signals.js'
 import { OpenWaits, openWaitOf } from './waits.js'
 
 /** What the entries of one run's journal add up to, whatever they mean. */
@@ -175,6 +176,7 @@ export class RunState<
   /** What the failed attempt before the next one of the same step left behind, by path. */
   pasts: Map<string, Past> | undefined
   readonly waits = new OpenWaits()
+  readonly signals = new RunSignals()
   /** Paths of the leaves that are WAITING inside an attempt. */
   readonly waiting = new Set<string>()
   readonly timers = new Map<string, TimerCommand>()

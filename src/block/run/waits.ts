@@ -184,7 +184,8 @@ export class OpenWaits {
     const wait = this.#byToken?.get(message.token)
     if (wait === undefined) return { accepted: false, reason: 'unknown_token' }
     if (wait.digest !== message.digest) return { accepted: false, reason: 'digest_mismatch' }
-    if (!wait.actions.includes(message.action)) {
+    // A signal has no token: it is sent by its name.
+    if (message.action === 'signal' || !wait.actions.includes(message.action)) {
       return { accepted: false, reason: 'action_not_allowed' }
     }
     const reason = approvalRefusal(wait, this.approvalsOf(wait.token), message)

@@ -1,4 +1,4 @@
-import { canonicalize, type Json } from '../../core/index.js'
+import { canonicalize, isJsonObject, type Json } from '../../core/index.js'
 import type { RunSummary, ServiceEvent } from '../../runtime/index.js'
 import { commandLine, type Frame } from './frame.js'
 import { escapeText, joined, type Paint, Text, text } from './text.js'
@@ -73,6 +73,8 @@ export function eventLine(paint: Paint, event: ServiceEvent): Text | undefined {
         event.reason,
         shortValue(event.request)
       ])
+    case 'signal':
+      return text`${paint('cyan', 'signal')} ${event.name} ${event.id}`
     case 'answered':
       return text`${paint('cyan', 'answer')} ${nodeName(event.path)} ${event.action}`
     case 'approved':
@@ -137,11 +139,17 @@ export function answerCommands(frame: Frame, runId: string, wait: Wait): readonl
     if (action === 'approve' || action === 'deny') {
       return [commandLine(frame, [action, runId, token]) + signed]
     }
+    if (action === 'signal') return [signalCommandLine(frame, runId, wait)]
     const words = ['resume', runId, token]
     if (action === 'resume') return [`${commandLine(frame, words)} --value JSON${signed}`]
     const value = action === 'patch' ? ' --value JSON' : ''
     return [commandLine(frame, [...words, '--action', action]) + value]
   })
+}
+
+function signalCommandLine(frame: Frame, runId: string, { request }: Wait): string {
+  const name = isJsonObject(request) ? String(request['signal']) : 'NAME'
+  return `${commandLine(frame, ['signal', runId, name])} --value JSON`
 }
 
 /** A table whose columns line up; the last one may be of any length. */

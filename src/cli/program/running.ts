@@ -18,6 +18,15 @@ export function addRunCommands(add: Add): void {
   answering(add('approve <run> [token]', 'let a wait continue', approve))
   const deny = async () => (await import('../deny.js')).deny
   answering(add('deny <run> [token]', 'refuse a wait', deny))
+  add(
+    'signal <run> <name>',
+    'send a run a signal',
+    async () => (await import('../signal.js')).signal
+  )
+    .option('--value <json>', 'what the run is given: JSON, or @file')
+    .option('--id <id>', 'sent again with the same id, the signal changes nothing')
+    .option('--by <name>', 'who sends it; kept as a claim')
+    .option(...configOption)
   add('cancel <run>', 'end a run', async () => (await import('../cancel.js')).cancel)
     .option('--reason <text>', 'kept in the journal')
     .option(...configOption)

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { z } from 'zod'
 import { findingLarge, valuesIn } from '../json/length.js'
+import type { JsonObject } from '../json/value.js'
 import { DOCUMENT_FINDINGS_MAX } from '../limits.js'
 import { once } from '../once.js'
 import type { Pieces } from './pieces.js'
@@ -40,6 +41,12 @@ export function inputJsonSchema(schema: z.ZodType): unknown {
     }
   }
   return loadedLibrary().toJSONSchema(schema, options)
+}
+
+/** What reads values by a JSON Schema. Throws where it is none. */
+export function jsonSchemaReader(schema: JsonObject): z.ZodType {
+  const library = loadedLibrary()
+  return library.fromJSONSchema(schema as Parameters<Library['fromJSONSchema']>[0])
 }
 
 function isOfOurVersion({ _zod: internals, toJSONSchema }: z.ZodType): boolean {

@@ -70,7 +70,7 @@ export function parseCheckpoint(
 }
 
 /** Of what is in `run`: one up whenever a context gets other members. */
-const FORMAT = 3
+const FORMAT = 4
 
 type Authenticate = (hash: Hash) => Hash
 

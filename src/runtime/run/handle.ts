@@ -1,7 +1,8 @@
-import type { MessageOutcome, OpenWait, Response } from '../../block/index.js'
+import type { MessageOutcome, OpenWait, Response, SignalOutcome } from '../../block/index.js'
 import type { Hash, Json, RunId } from '../../core/index.js'
 import type { KeySignature } from '../../identity/index.js'
 import type { DeliveredEvent } from './channel.js'
+import type { SignalOptions } from './signal-options.js'
 
 /** How a run ended. `success` false is data, not an exception: `reason` says why. */
 export interface RunResult {
@@ -62,5 +63,7 @@ export interface RunHandle extends AsyncIterable<DeliveredEvent>, AsyncDisposabl
     token: string,
     answer: Answer & { readonly action?: 'resume' | 'retry' | 'patch' | 'skip' | 'abort' }
   ): Promise<MessageOutcome>
+  /** {@link Runtime.signal} of this run. */
+  signal(name: string, value?: Json, options?: SignalOptions): Promise<SignalOutcome>
   cancel(reason?: string): Promise<void>
 }

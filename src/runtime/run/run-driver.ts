@@ -1,5 +1,5 @@
 import type { PumpHost, RunEnd, RunPump } from '../../block/index.js'
-import { type RunId, TallyError } from '../../core/index.js'
+import { limits, type RunId, TallyError } from '../../core/index.js'
 import { isEnded } from './ended.js'
 import { isOfCode } from './ending-runs.js'
 import { OrphanedEffects } from './orphaned-effects.js'
@@ -122,6 +122,24 @@ export class RunDriver {
     if (record === undefined || isEnded(record)) return undefined
     await this.resume(entry)
     return entry.live?.pump
+  }
+
+  /**
+   * Asks the pump of a run, also where the run parks or resumes meanwhile; `ended` says what to
+   * answer for one that has ended.
+   */
+  async followed<Outcome extends { readonly accepted: boolean; readonly reason?: string }>(
+    runId: RunId,
+    by: { ask(pump: RunPump): Promise<Outcome>; ended(): Promise<Outcome> }
+  ): Promise<Outcome> {
+    for (let follow = 0; ; follow += 1) {
+      const pump = await this.pumpOf(runId)
+      if (pump === undefined) return by.ended()
+      const outcome = await by.ask(pump)
+      const isOver = outcome.accepted || outcome.reason !== 'run_moved'
+      if (isOver || follow >= limits.MESSAGE_FOLLOWS_MAX) return outcome
+      await this.store.get(runId)?.live?.over
+    }
   }
 
   /** Parks what is running; resolves when it is durable and all have left memory. */

@@ -127,19 +127,16 @@ export class RunMessages {
     return this.#followed(runId, ({ inbox }) => inbox.message(message, shares))
   }
 
-  /** Asks the pump of a run, also where the run parks or resumes meanwhile. */
-  async #followed(
+  /** Asks the pump of a run; one that has ended knows no token. */
+  #followed(
     runId: RunId,
     ask: (pump: RunPump) => Promise<MessageOutcome>
   ): Promise<MessageOutcome> {
-    for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
-      const pump = await this.#driver.pumpOf(runId)
-      if (pump === undefined) return { accepted: false, reason: 'unknown_token' }
-      const outcome = await ask(pump)
-      if (outcome.accepted || outcome.reason !== 'run_moved') return outcome
-      await this.#store.get(runId)?.live?.over
-    }
-    return { accepted: false, reason: 'run_moved' }
+    const ended = async (): Promise<MessageOutcome> => ({
+      accepted: false,
+      reason: 'unknown_token'
+    })
+    return this.#driver.followed(runId, { ask, ended })
   }
 
   async cancel(runId: RunId, reason: string, by: Json): Promise<void> {

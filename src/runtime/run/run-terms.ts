@@ -8,6 +8,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  type Random,
   type RunId,
   type RunTrace,
   sha256Hex,
@@ -32,6 +33,8 @@ export interface RunsOptions {
   readonly ledger: Ledger
   readonly registry: Registry
   readonly host: RunsHost
+  /** Names what callers give no name. */
+  readonly random: Random
   /** Called when a step of a run has changed the tables of the kernel, and where that stands. */
   readonly onIntentWork?: (position: Position) => void
   /** Which runs came out otherwise, and must not continue. */

@@ -1,4 +1,4 @@
-import type { OpenWait, Position } from '../../block/index.js'
+import type { OpenWait, Position, SignalOutcome } from '../../block/index.js'
 import {
   canonicalizeLedgerValue,
   copyJson,
@@ -21,6 +21,7 @@ import { RunStarter } from './run-starter.js'
 import { RunStore } from './run-store.js'
 import { type RunsOptions, refusedError, type StartTerms } from './run-terms.js'
 import type { RunsWithoutCode } from './runs-without-code.js'
+import type { SignalOptions } from './signal-options.js'
 import type { StartedRun } from './start-options.js'
 
 /**
@@ -123,6 +124,7 @@ export class Runs {
       approve: (token, given) => answer(token, given, 'approve'),
       deny: (token, given) => answer(token, given, 'deny'),
       resume: (token, { action = 'resume', ...given }) => answer(token, given, action),
+      signal: (name, value = null, how = {}) => this.signal(runId, name, value, how),
       cancel: (reason = 'cancelled by the owner') =>
         this.cancel(runId, reason, ownerNamed(undefined)),
       [Symbol.asyncIterator]: () => this.read(entry)[Symbol.asyncIterator](),
@@ -166,6 +168,17 @@ export class Runs {
       // The first one counts, and that is the end where there is one.
       if (heldBack !== undefined) this.#store.settle(entry, heldBack)
     }
+  }
+
+  /** Sends a run a signal; resolves once it is durable that the run has it. */
+  async signal(
+    runId: RunId,
+    name: string,
+    value: Json,
+    { id = this.#store.parts.random.uuid(), by }: SignalOptions
+  ): Promise<SignalOutcome> {
+    const { sendSignal } = await import('./signals.js')
+    return sendSignal(this.#driver, runId, { name, id, value, by: ownerNamed(by) })
   }
 
   /** What a message can end now, once it is durable (D2). */

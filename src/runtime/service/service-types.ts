@@ -1,5 +1,11 @@
 import type { ReceiptReplay, VerificationReport } from '../../audit/index.js'
-import type { Diagnostic, MessageOutcome, OpenWait, Response } from '../../block/index.js'
+import type {
+  Diagnostic,
+  MessageOutcome,
+  OpenWait,
+  Response,
+  SignalOutcome
+} from '../../block/index.js'
 import type { Hash, IdentityId, Json, JsonObject, RunId } from '../../core/index.js'
 import type { KeySignature } from '../../identity/index.js'
 import type { IntentReply } from '../../intent/index.js'
@@ -127,6 +133,17 @@ export interface ServiceRequests extends QueryRequests {
   readonly cancel: {
     readonly params: { readonly id: string; readonly reason?: string }
     readonly result: RunView
+  }
+  /** Sends a run a signal of the owner's; `signalId` makes it safe to send again. */
+  readonly signal: {
+    readonly params: {
+      readonly id: string
+      readonly name: string
+      readonly value?: Json
+      readonly signalId?: string
+      readonly by?: string
+    }
+    readonly result: SignalOutcome
   }
   /** Answers without following the run; `answer` as a stream does both. */
   readonly message: {

@@ -32,6 +32,7 @@ import type { QueryRequests, QueryStreams } from '../queries/query-types.js'
 import { messageOf } from '../run/messages.js'
 import type { Runs } from '../run/runs.js'
 import type { ExportOptions, ExportReport } from '../system/exporting.js'
+import { answerOf } from './answer-params.js'
 import {
   answerAndFollow,
   cancelRun,
@@ -44,8 +45,6 @@ import {
 import { type Asking, intentRequestsOf } from './intent-service.js'
 import { askedExport, Params, unknownMethod } from './params.js'
 import type {
-  AnswerAction,
-  AnswerParams,
   ReceiptView,
   RunSummary,
   RunView,
@@ -87,16 +86,6 @@ type Streams = {
     params: Params
   ) => AsyncIterable<ServiceStreams[Method]['event']>
 }
-
-const answers = [
-  'approve',
-  'deny',
-  'resume',
-  'retry',
-  'patch',
-  'skip',
-  'abort'
-] as const satisfies readonly AnswerAction[]
 
 /**
  * The methods over one ledger, as the owner socket calls them.
@@ -154,6 +143,13 @@ function requestsOf(parts: ServiceParts): Requests {
       const running = runningOf(parts)
       await cancelRun(running, id, reason)
       return runView(ledger, running.runs, id)
+    },
+    signal: async (params) => {
+      const [name, value] = [params.text('name'), params.value('value') ?? null]
+      const [id, by] = [params.optionalText('signalId'), params.optionalText('by')]
+      const run = lastOf(params, params.text('id'))
+      const how = { ...(id === undefined ? {} : { id }), ...(by === undefined ? {} : { by }) }
+      return runningOf(parts).runs.signal(run, name, value, how)
     },
     message: async (params) => {
       const { id, token, action, ...answer } = answerOf(params)
@@ -327,23 +323,6 @@ async function reconfirmationOf(
   const isForeign = sendAgain && isFollower === true
   if (recheck === undefined || isForeign) throw new TallyError('ledger.read_only', {})
   return recheck(id, withinMs === undefined ? { sendAgain } : { sendAgain, withinMs })
-}
-
-function answerOf(params: Params): AnswerParams {
-  const by = params.optionalText('by')
-  const value = params.value('value')
-  const commandId = params.optionalText('commandId')
-  const approval = params.optionalTexts('approval', ['key', 'signature'])
-  return {
-    id: params.text('id'),
-    token: params.text('token'),
-    digest: params.text('digest'),
-    action: params.word('action', answers),
-    ...(by === undefined ? {} : { by }),
-    ...(value === undefined ? {} : { value }),
-    ...(approval === undefined ? {} : { approval }),
-    ...(commandId === undefined ? {} : { commandId })
-  }
 }
 
 /** The id, once every other parameter was read. Ids that no run can have are not found. */

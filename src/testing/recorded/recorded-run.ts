@@ -31,10 +31,10 @@ export type RecordedResponse = Pick<
   'path' | 'step' | 'attempt' | 'seq' | 'effect' | 'ok' | 'body'
 >
 
-/** What people said: answers to waits, decisions about failures, one of several signatures. */
+/** What came from people: answers, decisions about failures, one of several signatures, signals. */
 export type RecordedAnswer =
   | RecordedResponse
-  | (JournalEntry & { readonly k: 'answered' | 'approval' | 'decision' | 'cancel' })
+  | (JournalEntry & { readonly k: 'answered' | 'approval' | 'decision' | 'signal' | 'cancel' })
 
 /** A run as a ledger has it. */
 export class RecordedRun {
@@ -146,7 +146,7 @@ export class RecordedRun {
   }
 }
 
-const said = new Set(['answered', 'approval', 'decision', 'cancel'])
+const said = new Set(['answered', 'approval', 'decision', 'signal', 'cancel'])
 
 /**
  * Reads one run of a ledger: of its directory, also while another process has it open, or of a

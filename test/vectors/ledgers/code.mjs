@@ -49,11 +49,18 @@ function stateBlocks(lib) {
     ctx.state.set('price', given)
     return { given }
   }
+  const takes = async (ctx) => {
+    const first = await ctx.signal('item', undefined, { timeoutMs: 86_400_000 })
+    const second = await ctx.signal('item')
+    if (ctx.attempt === 1) ctx.fail('once', {})
+    return { first: first ?? null, second }
+  }
   return [
     block(lib, 'count', count, { intents: ['count.up'] }),
     block(lib, 'note', note),
     block(lib, 'big', big),
     block(lib, 'price', price),
+    block(lib, 'takes', takes),
     block(lib, 'secret', (ctx, input) => ({ told: input }), {
       private: { input: true, output: true }
     }),

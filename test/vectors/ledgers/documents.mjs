@@ -36,6 +36,10 @@ export const documents = {
       ]
     }
   }),
+  signals: chained('signals', {
+    a: block('takes', { recovery: [{ retry: { max_attempts: 2 } }] }),
+    b: block('takes', { recovery: [{ retry: { max_attempts: 2 } }] })
+  }),
   waits: chained('waits', {
     a: block('pay', { confirm: true }),
     b: block('ask'),

@@ -47,6 +47,7 @@ export async function answer(run, wait, { action, value = null, isSigned = false
   const signed = needsIt ? { approval: nextSignature(wait, { action, value }) } : {}
   const given = { digest: wait.digest, by: 'tester', value, ...signed }
   if (action === 'cancel') return run.cancel('enough')
+  if (wait.actions.includes('signal')) return run.signal(wait.request.signal, value, { id: wait.token })
   if (action === 'approve') return run.approve(wait.token, given)
   if (action === 'deny') return run.deny(wait.token, given)
   return run.resume(wait.token, { ...given, action })

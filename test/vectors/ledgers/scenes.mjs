@@ -283,6 +283,14 @@ const finished = {
       await bare.close()
     }
   },
+  signals: {
+    title: 'signals: early and awaited ones, taken again by the attempt after one that failed',
+    async make(scene) {
+      const tally = await scene.open()
+      await ends(tally, ['signals'])
+      await tally.close()
+    }
+  },
   bodies: {
     title: 'large and private payloads, results and sealed responses, kept as blobs',
     async make(scene) {
@@ -366,6 +374,17 @@ const openRuns = {
     title: 'an unsafe retry before a fallback, which was not tried, in a failed run and an open one',
     make: (scene) =>
       leftOpen(scene, 'givenUpLater', { before: (tally) => ends(tally, ['givenUp']) })
+  },
+  'open-signals': {
+    title: 'parked on a signal, with others that nothing has asked for yet',
+    async make(scene) {
+      const tally = await scene.open()
+      const run = tally.begin(documents.signals, { id: 'signals' })
+      await parked(run)
+      for (const name of ['other', 'item']) await run.signal(name, { name }, { id: name })
+      await parked(await tally.attach('signals'))
+      await tally.close()
+    }
   },
   'open-approval': {
     title: 'parked on a wait that one of two approvers has signed',

@@ -13,6 +13,8 @@ from .obligations import Obligations
 from .record import Item
 from .records import without
 from .report import Failure, Report, equal, require
+from .signals import EFFECT as SIGNAL
+from .signals import Signals, is_for_signal
 
 PLACE = {"path", "step", "attempt"}
 MEMBERS: dict[str, set[str]] = {
@@ -23,6 +25,7 @@ MEMBERS: dict[str, set[str]] = {
     "waiting": PLACE | {"token"},
     "answered": PLACE | {"seq", "token", "action", "by"},
     "approval": PLACE | {"seq", "token", "approval", "by"},
+    "signal": {"name", "id", "value", "by"},
     "decision": {"path", "step", "token", "action", "patch", "by"},
     "timer": {"path", "step"},
     "rewound": PLACE | {"dropped"},
@@ -55,12 +58,13 @@ class Run:
     2. `receipts` is the tree over the receipt hashes of the run, each leaf 32 raw bytes.
     3. `sealed` are results that receipts of the run may name, each with the paths where it was sealed.
     4. `listed` are hashes of the keys that were listed, by attempt and request.
-    5. `approvals` is what approvers have signed.
+    5. `approvals` is what approvers have signed, `signals` what the run was sent.
     """
 
     def __init__(self, id: str, report: Report) -> None:
         self.id = id
         self.approvals = Approvals(report)
+        self.signals = Signals(report)
         self.started: dict[str, Any] = {}
         self.finished: Optional[dict[str, Any]] = None
         self.status = ""
@@ -179,6 +183,7 @@ class Runs:
             # Nothing of the run comes any more; its totals stay.
             run.sealed, run.askings, run.waits, run.listed = {}, {}, {}, {}
             run.approvals = Approvals(self._report)
+            run.signals = Signals(self._report)
 
     def open_line(self, id: str, status: str) -> None:
         """A line of the list of open runs."""
@@ -252,19 +257,24 @@ class Runs:
             self._report.count("sealed results")
             run.approvals.sealed(entry)
             run.obligations.sealed(entry)
+            run.signals.sealed(entry)
             if entry["effect"] == LIST:
                 run.listed.setdefault(_listing(entry, entry["requestHash"]), set()).add(hash_json(entry["body"]))
         elif kind == "rewound":
             run.obligations.rewound(entry)
+            run.signals.rewound(entry)
         elif kind == "settled":
             self._lists(run, entry, entry.get("overlay", {}))
             run.approvals.settled(entry)
             run.obligations.settled(entry)
+            run.signals.settled(entry)
         elif kind == "wait":
             self._wait(run, entry)
             run.obligations.waits(entry)
             run.waits[entry["token"]] = entry
             run.approvals.asked(entry)
+        elif kind == "signal":
+            run.signals.sent(entry)
         elif kind == "approval":
             run.approvals.approved(entry)
         elif kind in ("answered", "decision"):
@@ -351,6 +361,8 @@ class Runs:
             expected = run.started["definitionHash"]
         elif entry["reason"] == "poll":
             expected = hash_json({"effect": "timer", "request": request})
+        elif is_for_signal(entry):
+            expected = hash_json({"effect": SIGNAL, "request": request})
         elif entry["reason"] == "decision":
             expected = hash_json({"effect": request["unknown_outcome"], "request": request["request"]})
         else:

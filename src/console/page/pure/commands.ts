@@ -1,4 +1,5 @@
 import { answerWords } from './questions.js'
+import { isObject } from './widgets.js'
 
 /**
  * Commands of `tally` that do what the page does, as words. A test gives them to the command line.
@@ -24,9 +25,16 @@ export function answerCommand(run: string, wait: Answered, action: string, value
   const { token, digest } = wait
   const bound = ['--digest', digest]
   if (action === 'approve' || action === 'deny') return [action, run, token, ...bound]
+  if (action === 'signal') return signalCommand(run, wait, value)
   const { takes } = answerWords(action, wait)
   const given = takes === null ? [] : ['--value', value.trim() === '' ? 'JSON' : value]
   return ['resume', run, token, '--action', action, ...given, ...bound]
+}
+
+/** Sends what a wait is for; the wait shows its name. */
+function signalCommand(run: string, { request }: Answered, value: string): Words {
+  const name = isObject(request) ? String(request['signal']) : 'NAME'
+  return ['signal', run, name, '--value', value.trim() === '' ? 'JSON' : value]
 }
 
 const MEMORY = 'memory:'

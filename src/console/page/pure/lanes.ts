@@ -108,6 +108,7 @@ export function notchOf({ entry }: JournalRow): { size: number; colour?: string 
     case 'decision':
     case 'answered':
     case 'approval':
+    case 'signal':
       return { size: 0.86 }
     case 'settled':
       return entry.response.success ? { size: 0.72 } : { size: 0.72, colour: 'var(--bad)' }
@@ -127,5 +128,6 @@ export function entryText({ entry }: JournalRow): string {
   const place = 'path' in entry ? ` ${entry.path.replace(/^root\//, '')}` : ''
   const effect = 'effect' in entry ? ` ${entry.effect}` : ''
   const reason = 'reason' in entry ? ` ${entry.reason}` : ''
+  if (entry.k === 'signal') return `signal ${entry.name}`
   return `${entry.k}${place}${effect}${reason}`
 }

@@ -17,6 +17,10 @@ export const runtimeCodes = {
     message: 'A registered composite is not valid: {problem}.',
     fix: 'Check it with "tally lint".'
   },
+  'run.invalid_signal': {
+    message: 'The signal cannot be sent: {problem}.',
+    fix: 'Give it a name that the run asks for, and an id or none.'
+  },
   'runtime.duplicate_name': {
     message: 'Two {what} are registered as {name}.',
     fix: 'Give each its own name.'

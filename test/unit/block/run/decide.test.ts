@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { takeCommand } from '../../../../src/block/run/apply.js'
 import {
-  confirmationWait,
   decide,
-  decisionWait,
   type Given,
   type RunFact,
   requestedDraft
 } from '../../../../src/block/run/decide.js'
 import { parkedDraft } from '../../../../src/block/run/drafts.js'
 import type { OpenAttempt } from '../../../../src/block/run/run-state.js'
+import { confirmationWait, decisionWait } from '../../../../src/block/run/wait-drafts.js'
 import { type Json, sha256Hex } from '../../../../src/core/index.js'
 import { failed } from '../../../support/fake-pump.js'
 import { place, RunOfTest } from '../../../support/run-of-test.js'

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { effectKey } from '../../../../src/block/code/calls.js'
 import {
-  callWait,
-  confirmationWait,
   decide,
-  decisionWait,
   type Given,
   keptEvent,
   type RunFact,
@@ -14,6 +11,7 @@ import {
 } from '../../../../src/block/run/decide.js'
 import type { EntryDraft } from '../../../../src/block/run/entries.js'
 import type { OpenAttempt } from '../../../../src/block/run/run-state.js'
+import { callWait, confirmationWait, decisionWait } from '../../../../src/block/run/wait-drafts.js'
 import type { Json } from '../../../../src/core/index.js'
 import { sha256Hex } from '../../../../src/core/index.js'
 import { signed, twoOfThree } from '../../../support/approvers.js'

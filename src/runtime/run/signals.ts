@@ -1,0 +1,69 @@
+import {
+  hashOfSignal,
+  type JournalEntry,
+  type SentSignal,
+  type SignalOutcome
+} from '../../block/index.js'
+import {
+  bytesOver,
+  canonicalizeLedgerValue,
+  type Json,
+  limits,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
+import type { RunDriver } from './run-driver.js'
+
+/**
+ * Signals to runs wherever they are: live, parked, or moving between the two (W10, B3). One to a
+ * run that has ended is judged by its journal.
+ */
+export async function sendSignal(
+  driver: RunDriver,
+  runId: RunId,
+  given: SentSignal
+): Promise<SignalOutcome> {
+  const signal = copyOf(given)
+  return driver.followed<SignalOutcome>(runId, {
+    ask: ({ inbox }) => inbox.signal(signal),
+    ended: () => earlierOutcome(driver, runId, signal)
+  })
+}
+
+/** A signal of its own; refuses what a journal cannot keep. */
+function copyOf({ name, id, value, by }: SentSignal): SentSignal {
+  checkText('name', name, limits.SIGNAL_NAME_LENGTH_MAX)
+  checkText('id', id, limits.COMMAND_ID_LENGTH_MAX)
+  const text = canonicalizeLedgerValue(value)
+  const actual = bytesOver(text, limits.SIGNAL_BYTES_MAX)
+  if (actual !== undefined) {
+    const limit = limits.SIGNAL_BYTES_MAX
+    throw new TallyError('core.limit_exceeded', { what: 'A signal in bytes', actual, limit })
+  }
+  canonicalizeLedgerValue([name, id, by])
+  return { name, id, value: JSON.parse(text) as Json, by }
+}
+
+function checkText(what: 'id' | 'name', text: string, limit: number): void {
+  const actual = text.length
+  if (actual === 0) throw new TallyError('run.invalid_signal', { problem: `its ${what} is empty` })
+  if (actual <= limit) return
+  const named = `The length of the ${what} of a signal`
+  throw new TallyError('core.limit_exceeded', { what: named, actual, limit })
+}
+
+async function earlierOutcome(
+  { store }: RunDriver,
+  runId: RunId,
+  signal: SentSignal
+): Promise<SignalOutcome> {
+  for await (const { value } of store.parts.ledger.journal(runId)) {
+    // The journal gives back what the pump has written.
+    const entry = value as unknown as JournalEntry
+    if (entry.k !== 'signal' || entry.id !== signal.id) continue
+    const isSame = hashOfSignal(entry) === hashOfSignal(signal)
+    if (isSame) return { accepted: true, repeated: true }
+    return { accepted: false, reason: 'signal_id_reused' }
+  }
+  return { accepted: false, reason: 'run_ended' }
+}
