@@ -30,7 +30,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     if (options.mode !== 'replay') await noteSessions({ opened, registry })
     if (options.serve !== false) runtime.listen()
     if (options.inspect !== undefined) runtime.inspect(options.inspect)
-    if (options.resume === true) await runtime.resumeAll()
+    if (options.onEvent !== undefined) runtime.events.on('event', options.onEvent)
+    const takesWork = options.mode !== 'replay' && runtime.takesWork
+    if (options.resume !== false && takesWork) await runtime.resumeAll()
     if (options.mode !== 'replay') runtime.runsOf.withoutCode.look()
     runtime.quarantine.opened()
     // Its methods cannot be replaced (K10).

@@ -35,8 +35,14 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
    * durable. `step`: every step is durable before the next one begins (D2).
    */
   readonly durability?: 'output' | 'step'
-  /** Resumes every run that was interrupted. Default false: `resume` does it one by one. */
+  /**
+   * Resumes every run that was interrupted, and arms the due times of those that wait, before this
+   * resolves. Default true; false: `tally.resume(id)` does it one by one. One that cannot continue
+   * here rests, and `status().warnings` says why. A ledger in safe mode resumes nothing.
+   */
   readonly resume?: boolean
+  /** Hears every event of {@link Runtime.events}, from the first run that is resumed on. */
+  readonly onEvent?: (event: DeliveredEvent) => void
   /**
    * Listens on the owner socket, so that the command line and other processes of this user can see
    * and answer the runs (L11). Default true for ledgers on disk.

@@ -272,6 +272,11 @@ export class WiredRuntime implements Runtime {
     return this.intent({ action: 'system.release', payload: { run: id } })
   }
 
+  /** Whether runs may begin and continue: a ledger in safe mode is read. */
+  get takesWork(): boolean {
+    return takesWork(this.ledger.state().mode)
+  }
+
   resumeAll(): Promise<readonly RunId[]> {
     return this.runsOf.resumeAll()
   }

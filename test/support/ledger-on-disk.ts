@@ -31,6 +31,8 @@ export class LedgerOnDisk {
       create: 'if-absent',
       insecurePlaintextKey: true,
       serve: false,
+      // What a test resumes, it resumes by name.
+      resume: false,
       ...options
     })
     this.#opened.push(tally)

@@ -74,7 +74,8 @@ async function openForReading(frame: Frame): Promise<Session> {
 
 async function openForRunning(frame: Frame, options: RuntimeOptions): Promise<Session> {
   const { createRuntime, quarantineWarning } = await import('../../runtime/index.js')
-  const runtime = await createRuntime({ ...options, redactor: frame.redactor })
+  // A command drives the run that it names, and no other.
+  const runtime = await createRuntime({ ...options, resume: false, redactor: frame.redactor })
   // Without configuration there is no code to do anything again with.
   const { warnings, quarantined } = runtime.status()
   for (const mark of quarantined) frame.output.log(text`${quarantineWarning(mark)}`)

@@ -56,7 +56,7 @@ export class RunDriver {
       if (isEnded(record) || quarantine.holds(runId)) continue
       const entry = await this.attach(runId, { isShown: false })
       if (status !== 'running') continue
-      if (await this.withoutCode.unlessCodeMissing(runId, this.resume(entry))) resumed.push(runId)
+      if (await this.withoutCode.unlessItRests(runId, this.resume(entry))) resumed.push(runId)
     }
     return resumed
   }

@@ -1,5 +1,5 @@
 import type { RunStarted } from '../../block/index.js'
-import { limits, type RunId } from '../../core/index.js'
+import { isTallyError, limits, type RunId, type TallyError } from '../../core/index.js'
 import { lacksCode, resumable } from '../code/recorded-run.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'
@@ -36,13 +36,13 @@ export class RunsWithoutCode {
     }
   }
 
-  /** False for a run that rests after all; rejects with every other error. */
-  async unlessCodeMissing(runId: RunId, resuming: Promise<void>): Promise<boolean> {
+  /** False for a run that rests: whatever is wrong with one keeps no ledger from opening. */
+  async unlessItRests(runId: RunId, resuming: Promise<void>): Promise<boolean> {
     try {
       await resuming
       return true
     } catch (error) {
-      if (!lacksCode(error)) throw error
+      if (!isTallyError(error) || !isOfRun(error)) throw error
       this.#rests(runId, error.message)
       return false
     }
@@ -102,4 +102,9 @@ export class RunsWithoutCode {
     if (!isNew) return
     for (const event of this.present(runId)) this.#parts.events.emit('event', event)
   }
+}
+
+/** Whether an error is about one run, and not about the ledger. */
+function isOfRun({ code }: TallyError): boolean {
+  return code.startsWith('run.')
 }
