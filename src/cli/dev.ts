@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { limits, systemClock, TallyError } from '../core/index.js'
-import { connectOwner, inspectLocation } from '../ledger/index.js'
+import { inspectLocation } from '../ledger/index.js'
+import { connectOwner } from '../owner/index.js'
 import { HolderProcess } from './dev/holder-process.js'
 import { sourceMark } from './dev/source-files.js'
 import { findConfig } from './frame/config.js'

@@ -3,7 +3,6 @@ import { chmod, copyFile, mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { type IdentityId, TallyError } from '../core/index.js'
 import {
-  connectOwner,
   type GivenNote,
   type ImportProgress,
   importSnapshot,
@@ -11,6 +10,7 @@ import {
   type LocationImport,
   mainIdentity
 } from '../ledger/index.js'
+import { connectOwner } from '../owner/index.js'
 import { ownerClient } from './frame/client.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { once } from './frame/holder.js'

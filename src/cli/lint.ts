@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { isJsonObject, isTallyError, placesIn, readDocument } from '../core/index.js'
-import { connectOwner, inspectLocation } from '../ledger/index.js'
+import { inspectLocation } from '../ledger/index.js'
+import { connectOwner } from '../owner/index.js'
 import { ownerClient } from './frame/client.js'
 import { loadConfig } from './frame/config.js'
 import { checkDocument, type Problem, showProblems } from './frame/document.js'

@@ -9,7 +9,8 @@ import {
   parseInTurns,
   TallyError
 } from '../core/index.js'
-import { type OwnerHandler, type RemoteError, toRemote } from '../ledger/index.js'
+import type { OwnerHandler } from '../ledger/index.js'
+import { type RemoteError, toRemote } from '../owner/index.js'
 import { EventStream } from './event-stream.js'
 import { methodKind } from './methods.js'
 

@@ -1,5 +1,6 @@
 import { type Clock, type Json, limits } from '../core/index.js'
-import { type OwnerHandler, toRemote } from '../ledger/index.js'
+import type { OwnerHandler } from '../ledger/index.js'
+import { toRemote } from '../owner/index.js'
 import type { EventPlace, FeedEvent } from '../runtime/index.js'
 import type { EventStream } from './event-stream.js'
 import { FeedBuffer } from './feed-buffer.js'

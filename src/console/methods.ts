@@ -50,6 +50,7 @@ const kinds: Readonly<Record<Name, MethodKind>> = {
   runs: reads,
   show: read,
   signal: change,
+  start: change,
   state: read,
   stateHistory: read,
   stateProof: read,

@@ -1,5 +1,5 @@
 import type { Json } from '../core/index.js'
-import type { RemoteError } from '../ledger/index.js'
+import type { RemoteError } from '../owner/index.js'
 
 /**
  * What the page and its server say to each other, over HTTP/1.1 on loopback.

@@ -23,7 +23,8 @@ import {
   systemRandom,
   TallyError
 } from '../core/index.js'
-import { type OwnerHandler, toRemote } from '../ledger/index.js'
+import type { OwnerHandler } from '../ledger/index.js'
+import { toRemote } from '../owner/index.js'
 import { answerCall, bodyOf, sendJson, statusOf } from './api.js'
 import { EventStream } from './event-stream.js'
 import { sendFeed } from './feed.js'

@@ -62,7 +62,13 @@ export {
 export type { DocumentPath } from './document/yaml.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
-export { type ErrorContext, isError, isTallyError, TallyError } from './errors/error.js'
+export {
+  type ErrorContext,
+  errorNumber,
+  isError,
+  isTallyError,
+  TallyError
+} from './errors/error.js'
 export {
   type FileProblem,
   FileRoot
@@ -137,6 +143,8 @@ export {
   isThrown,
   plainDetails,
   plainText,
+  type RefusedRun,
+  refusedError,
   thrownMember
 } from './thrown.js'
 export {

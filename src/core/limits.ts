@@ -307,6 +307,14 @@ export const OWNER_EVENTS_AHEAD_MAX = 256
 export const OWNER_METHOD_LENGTH_MAX = 128
 /** Bytes of a Unix socket's path; the system cuts longer ones without an error. */
 export const SOCKET_PATH_BYTES_MAX = 107
+/** How long a client waits for a process that holds the ledger and answers. */
+export const CLIENT_WAIT_MS = 30_000
+/** How often it looks for one. */
+export const CLIENT_POLL_MS = 25
+/** How often a client asks again what an owner left without an answer. */
+export const CLIENT_REPEATS_MAX = 16
+/** Requests of one client under way at once; others wait for their turn. */
+export const CLIENT_REQUESTS_MAX = 48
 /** Milliseconds after which the mark of a process that opens a ledger counts as left behind. */
 export const OPENING_MARK_MS = 30_000
 /** Bytes of the owner file of a location (L13). */

@@ -1,8 +1,8 @@
-import { isTallyError } from './errors/error.js'
+import { isTallyError, TallyError } from './errors/error.js'
 import { canonicalizeLedgerValue } from './json/canonicalize.js'
-import type { Json } from './json/value.js'
+import { isJsonObject, type Json } from './json/value.js'
 import { THROWN_TEXT_LENGTH_MAX, VALUE_BYTES_MAX } from './limits.js'
-import { bytesOver } from './text.js'
+import { bytesOver, shownText } from './text.js'
 
 /** A member of whatever was thrown; undefined when it cannot be read. Never throws itself. */
 export function thrownMember(thrown: unknown, key: string): unknown {
@@ -54,4 +54,27 @@ export function plainDetails(details: unknown): Json {
         : 'core.not_json'
     }
   }
+}
+
+/** How a run was refused: its id, and the failed response that it would have ended with. */
+export interface RefusedRun {
+  readonly id: string
+  readonly response: { readonly reason?: string; readonly details?: Json }
+}
+
+/** What `start` rejects with where `begin` gives this result; its cause is the response. */
+export function refusedError({ id, response }: RefusedRun): TallyError<'run.refused'> {
+  const { reason = '', details } = response
+  const found = isJsonObject(details) ? details['diagnostics'] : undefined
+  const [first, ...more] = Array.isArray(found) ? (found as readonly Json[]) : []
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`
+  const problem = first === undefined ? reason : `${diagnosticText(first)}${others}`
+  return new TallyError('run.refused', { runId: id, problem }, { cause: response })
+}
+
+function diagnosticText(diagnostic: Json): string {
+  if (!isJsonObject(diagnostic)) return shownText(diagnostic)
+  const { path, message } = diagnostic
+  const place = Array.isArray(path) ? path.join('.') : ''
+  return `${place === '' ? '' : `${shownText(place)}: `}${shownText(message)}`
 }

@@ -35,18 +35,13 @@ export {
 export { type LedgerMode, takesWork } from './mode.js'
 export { beginLedger, createLedger, openLedger } from './open/open.js'
 export {
-  connectOwner,
   type HeldStore,
   holdForReading,
   holdStore,
-  type OwnerClient,
   type OwnerHandler,
   type OwnerRequest,
   type OwnerSocket,
-  type ReadableStore,
-  type RemoteError,
-  runtimeDirectoryProblems,
-  toRemote
+  type ReadableStore
 } from './owner/index.js'
 export type {
   CommitLine,

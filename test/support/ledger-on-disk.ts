@@ -23,9 +23,7 @@ export class LedgerOnDisk {
     return join(this.directory, 'ledger')
   }
 
-  async open(
-    options: Omit<RuntimeOptions, 'location' | 'create' | 'serve'> = {}
-  ): Promise<WiredRuntime> {
+  async open(options: Omit<RuntimeOptions, 'location' | 'create'> = {}): Promise<WiredRuntime> {
     const tally = await createRuntime({
       location: this.path,
       create: 'if-absent',

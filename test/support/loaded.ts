@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 export interface Loaded {
   readonly stdout: string
@@ -17,16 +18,38 @@ export interface Loaded {
 export function loadedBy(words: readonly string[]): Loaded {
   const directory = mkdtempSync(join(tmpdir(), 'tally-loaded-'))
   try {
-    // V8 lists every script of a process, however it was loaded.
-    const env = { ...process.env, NODE_V8_COVERAGE: directory }
-    const { status, stdout, stderr } = spawnSync(process.execPath, words, { env, encoding: 'utf8' })
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+      env: listingScripts(directory),
+      encoding: 'utf8'
+    })
     if (status !== 0) throw new Error(`node ${words.join(' ')} ended with ${status}: ${stderr}`)
-    const urls = new Set(readdirSync(directory).flatMap((name) => urlsIn(join(directory, name))))
-    const packages = [...urls].flatMap((url) => packageIn(url) ?? [])
-    return { stdout, packages: [...new Set(packages)].sort(), modules: urls.size, urls: [...urls] }
+    return loadedIn(directory, stdout)
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** {@link loadedBy} of a process that this one answers meanwhile. */
+export async function loadedBeside(words: readonly string[]): Promise<Loaded> {
+  const directory = mkdtempSync(join(tmpdir(), 'tally-loaded-'))
+  try {
+    const env = listingScripts(directory)
+    const { stdout } = await promisify(execFile)(process.execPath, words, { env })
+    return loadedIn(directory, stdout)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+// V8 lists every script of a process, however it was loaded.
+function listingScripts(directory: string): NodeJS.ProcessEnv {
+  return { ...process.env, NODE_V8_COVERAGE: directory }
+}
+
+function loadedIn(directory: string, stdout: string): Loaded {
+  const urls = new Set(readdirSync(directory).flatMap((name) => urlsIn(join(directory, name))))
+  const packages = [...urls].flatMap((url) => packageIn(url) ?? [])
+  return { stdout, packages: [...new Set(packages)].sort(), modules: urls.size, urls: [...urls] }
 }
 
 function urlsIn(path: string): readonly string[] {

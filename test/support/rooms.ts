@@ -7,6 +7,7 @@
 /** Rooms from left to right; a room imports only from groups to the left of its own. */
 export const roomOrder: readonly (readonly string[])[] = [
   ['core'],
+  ['owner'],
   ['identity'],
   ['expression'],
   ['ledger', 'block'],
@@ -16,7 +17,7 @@ export const roomOrder: readonly (readonly string[])[] = [
   ['audit'],
   ['inspect', 'telemetry'],
   ['runtime'],
-  ['console'],
+  ['console', 'client'],
   ['testing', 'cli']
 ]
 
@@ -109,6 +110,7 @@ export const builtinPlaces: Readonly<Record<string, readonly string[]>> = {
   'node:http2': httpPlaces,
   // The owner's socket (L11), and address checks of executors and of what packages ask.
   'node:net': [
+    'src/owner/',
     'src/ledger/',
     'src/runtime/',
     'src/inspect/',
@@ -146,7 +148,7 @@ export const seams: readonly {
   { call: /\blocaleCompare\b|\btoLocale\w+|\bIntl\./, files: ['src/cli/', 'src/inspect/'] },
   {
     call: /\bprocess\.(env|argv|cwd)\b/,
-    files: ['src/cli/', 'src/agent/', 'src/runtime', 'src/ledger/owner/socket-path.ts']
+    files: ['src/cli/', 'src/agent/', 'src/runtime', 'src/owner/socket-path.ts']
   },
   { call: /\bcreatePrivateKey\b|\bgenerateKeyPair/, files: ['src/identity/keys.ts'] }
 ]

@@ -1,5 +1,6 @@
 import type { Json } from '../../core/index.js'
-import type { OwnerClient, OwnerHandler } from '../../ledger/index.js'
+import type { OwnerHandler } from '../../ledger/index.js'
+import type { OwnerClient } from '../../owner/index.js'
 import type { ServiceRequests, ServiceStreams } from '../../runtime/index.js'
 
 type Request = keyof ServiceRequests

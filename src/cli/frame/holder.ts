@@ -1,5 +1,6 @@
 import { isTallyError, limits, systemClock, TallyError } from '../../core/index.js'
-import { connectOwner, inspectLocation, type OwnerClient } from '../../ledger/index.js'
+import { inspectLocation } from '../../ledger/index.js'
+import { connectOwner, type OwnerClient } from '../../owner/index.js'
 import type { Frame } from './frame.js'
 
 /**

@@ -2,12 +2,8 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { methodKind } from '../../console/index.js'
 import { isTallyError, type Json, limits, systemClock, TallyError } from '../../core/index.js'
-import {
-  connectOwner,
-  inspectLocation,
-  type OwnerHandler,
-  type OwnerRequest
-} from '../../ledger/index.js'
+import { inspectLocation, type OwnerHandler, type OwnerRequest } from '../../ledger/index.js'
+import { connectOwner } from '../../owner/index.js'
 import type { EventPlace, FeedEvent } from '../../runtime/index.js'
 import { localClient, type ServiceClient } from '../frame/client.js'
 import type { Frame } from '../frame/frame.js'

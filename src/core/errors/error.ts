@@ -60,3 +60,9 @@ function fill(template: string, context: Readonly<Record<string, string | number
 export function isError(thrown: unknown): thrown is Error {
   return thrown instanceof Error || types.isNativeError(thrown)
 }
+
+/** The system's name of an error, such as ENOENT. */
+export function errorNumber(error: unknown): string | undefined {
+  if (!isError(error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}

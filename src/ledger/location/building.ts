@@ -1,14 +1,8 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isTallyError, TallyError } from '../../core/index.js'
+import { errorNumber, isTallyError, TallyError } from '../../core/index.js'
 import type { Stores } from '../stores/stores.js'
-import {
-  createFile,
-  errorNumber,
-  readIfPresent,
-  removeFile,
-  syncDirectory
-} from './durable-file.js'
+import { createFile, readIfPresent, removeFile, syncDirectory } from './durable-file.js'
 import { type DataDirectory, isDataDirectory } from './marker.js'
 
 /**

@@ -1,6 +1,6 @@
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { isError, systemRandom } from '../../core/index.js'
+import { errorNumber, systemRandom } from '../../core/index.js'
 
 /**
  * Replaces a file so that after a crash it is wholly the old one or wholly the new one (L9): write
@@ -62,10 +62,4 @@ export async function syncDirectory(path: string): Promise<void> {
   } finally {
     await directory.close()
   }
-}
-
-/** The system's name of an error, such as ENOENT. */
-export function errorNumber(error: unknown): string | undefined {
-  if (!isError(error) || !('code' in error)) return undefined
-  return typeof error.code === 'string' ? error.code : undefined
 }

@@ -10,7 +10,7 @@
  */
 import { mkdir, realpath, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type IdentityId, TallyError } from '../../core/index.js'
+import { errorNumber, type IdentityId, TallyError } from '../../core/index.js'
 import { levelStores, type Stores } from '../stores/stores.js'
 import {
   buildData,
@@ -23,13 +23,7 @@ import {
   removeUnfinished,
   unfinished
 } from './building.js'
-import {
-  createFile,
-  errorNumber,
-  readIfPresent,
-  replaceFile,
-  syncDirectory
-} from './durable-file.js'
+import { createFile, readIfPresent, replaceFile, syncDirectory } from './durable-file.js'
 import {
   type DataDirectory,
   encodeMarker,

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
 import { type Json, limits, TallyError } from '../../core/index.js'
-import { LineReader } from './line-reader.js'
 import {
   type ClientMessage,
   encodeMessage,
+  LineReader,
   malformed,
   type OwnerMessage,
-  parseClientMessage
-} from './protocol.js'
-import { toRemote } from './remote-error.js'
+  parseClientMessage,
+  toRemote
+} from '../../owner/index.js'
 
 /** One request of another process. Its principal is the owner: the socket is the owner's alone. */
 export interface OwnerRequest {

@@ -1,20 +1,21 @@
 import { type IdentityId, isTallyError, TallyError } from '../../core/index.js'
-import { initLocation, type Location, openLocation } from '../location/index.js'
-import type { Store } from '../stores/port.js'
-import { levelStores, type Stores } from '../stores/stores.js'
-import { FencedStore } from './fenced-store.js'
-import { withOpeningMark } from './opening-mark.js'
-import { namingHolder, OwnerFile } from './owner-file.js'
-import { OwnerSocket } from './server.js'
 import {
   hasOwner,
+  namingHolder,
   type PreparedAddress,
   prepareSocketAddress,
   processCommand,
   type RuntimeEnvironment,
   socketAddresses,
   systemEnvironment
-} from './socket-path.js'
+} from '../../owner/index.js'
+import { initLocation, type Location, openLocation } from '../location/index.js'
+import type { Store } from '../stores/port.js'
+import { levelStores, type Stores } from '../stores/stores.js'
+import { FencedStore } from './fenced-store.js'
+import { withOpeningMark } from './opening-mark.js'
+import { OwnerFile } from './owner-file.js'
+import { OwnerSocket } from './server.js'
 
 /** A location and its store, both held by this process. */
 export interface HeldStore {

@@ -1,7 +1,6 @@
 import { open, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { limits, systemClock, TallyError } from '../../core/index.js'
-import { errorNumber } from '../location/durable-file.js'
+import { errorNumber, limits, systemClock, TallyError } from '../../core/index.js'
 
 const OPENING_FILE = 'opening'
 

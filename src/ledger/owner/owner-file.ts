@@ -1,23 +1,16 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { open, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   canonicalize,
-  isJsonObject,
-  isTallyError,
-  type JsonObject,
+  errorNumber,
   limits,
-  parse,
   type Random,
-  rfc3339,
   systemClock,
   systemRandom,
   TallyError
 } from '../../core/index.js'
-import { errorNumber } from '../location/durable-file.js'
-
-const OWNER_FILE = 'owner.json'
-const FORMAT = 'tally-owner-file'
+import { OWNER_FILE, OWNER_FILE_FORMAT } from '../../owner/index.js'
 
 /**
  * The owner file of a location (store.md), `owner.json`: who opened it last.
@@ -63,7 +56,8 @@ export class OwnerFile {
     const path = join(realPath, OWNER_FILE)
     const nonce = Buffer.from(random.bytes(NONCE_BYTES)).toString('hex')
     const since = systemClock.now()
-    const holder = { command, format: FORMAT, nonce, process: process.pid, since, socket }
+    const format = OWNER_FILE_FORMAT
+    const holder = { command, format, nonce, process: process.pid, since, socket }
     const text = `${canonicalize(holder)}\n`
     const temporary = `${path}.new`
     try {
@@ -128,60 +122,4 @@ function refusalOf(error: unknown, path: string): TallyError {
   }
   const problem = `its owner file cannot be written (${kind})`
   return new TallyError('store.open_failed', { path, problem }, options)
-}
-
-/** Path of the socket that the owner file of a location names; undefined where none is readable. */
-export async function namedSocket(realPath: string): Promise<string | undefined> {
-  const socket = (await ownerFileOf(realPath))?.['socket']
-  return typeof socket === 'string' ? socket : undefined
-}
-
-/**
- * The error of a ledger that is in use, with the process that holds it: its id, its command and
- * since when, as far as its owner file says so. Another error is given back as it is.
- */
-export async function namingHolder(realPath: string, error: unknown): Promise<unknown> {
-  if (!isTallyError(error, 'ledger.locked')) return error
-  const { path, problem } = error.context
-  const holder = await holderOf(realPath)
-  if (holder === undefined) return error
-  const cause = { cause: error.cause ?? error }
-  return new TallyError('ledger.locked', { path, problem: `${problem} (${holder})` }, cause)
-}
-
-async function holderOf(realPath: string): Promise<string | undefined> {
-  const { process: id, command, since } = (await ownerFileOf(realPath)) ?? {}
-  // Of two that open at once, the one that is refused may have written the file last.
-  if (typeof id !== 'number' || !Number.isSafeInteger(id) || id === process.pid) return undefined
-  const named = typeof command === 'string' ? `, ${command.replace(/\p{C}/gu, ' ')}` : ''
-  const from = typeof since === 'number' ? `, since ${rfc3339(since)}` : ''
-  return `process ${id}${named}${from}`
-}
-
-async function ownerFileOf(realPath: string): Promise<JsonObject | undefined> {
-  const text = await smallFile(join(realPath, OWNER_FILE))
-  if (text === undefined) return undefined
-  try {
-    const value = parse(text)
-    return isJsonObject(value) && value['format'] === FORMAT ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** A location may come from someone else: no link is followed, no pipe is waited for. */
-async function smallFile(path: string): Promise<string | undefined> {
-  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
-  const file = await open(path, flags).catch(() => undefined)
-  if (file === undefined) return undefined
-  try {
-    const bytes = Buffer.alloc(limits.OWNER_FILE_BYTES_MAX)
-    if (!(await file.stat()).isFile()) return undefined
-    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
-    return bytes.toString('utf8', 0, bytesRead)
-  } catch {
-    return undefined
-  } finally {
-    await file.close()
-  }
 }

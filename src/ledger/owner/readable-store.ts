@@ -3,11 +3,10 @@ import { access, copyFile, mkdtemp, readdir, rm, symlink } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isError, isTallyError, TallyError } from '../../core/index.js'
+import { hasOwner, namingHolder } from '../../owner/index.js'
 import { inspectLocation, openLocation } from '../location/index.js'
 import { levelStores } from '../stores/stores.js'
 import { type HeldStore, holdStore } from './held-store.js'
-import { namingHolder } from './owner-file.js'
-import { hasOwner } from './socket-path.js'
 
 /** A location and its store, to read. */
 export type ReadableStore = Omit<HeldStore, 'socket'>

@@ -14,17 +14,18 @@
 import { chmod, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { type IdentityId, limits, TallyError } from '../../core/index.js'
-import { LEDGER_FORMAT_VERSION } from '../location/index.js'
-import { type OwnerHandler, ServedConnection } from './connection.js'
-import { encodeGreeting, encodeRefusal } from './protocol.js'
 import {
+  encodeGreeting,
+  encodeRefusal,
   hasOwner,
   type PreparedAddress,
   prepareSocketAddress,
   type RuntimeEnvironment,
   socketAddresses,
   systemEnvironment
-} from './socket-path.js'
+} from '../../owner/index.js'
+import { LEDGER_FORMAT_VERSION } from '../location/index.js'
+import { type OwnerHandler, ServedConnection } from './connection.js'
 
 export interface ServeOptions {
   readonly identity: IdentityId

@@ -5,13 +5,14 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import {
+  errorNumber,
   type Hash,
   type IdentityId,
   isTallyError,
   systemRandom,
   TallyError
 } from '../../core/index.js'
-import { errorNumber, syncDirectory } from '../location/durable-file.js'
+import { syncDirectory } from '../location/durable-file.js'
 import type { Store } from '../stores/port.js'
 import { SnapshotContents } from './contents.js'
 import { encodeFooter, encodeHeader, type SnapshotHeader } from './format.js'

@@ -19,13 +19,11 @@ import {
 import type { Signer } from '../../identity/index.js'
 import type { PackageCache } from '../../intent/index.js'
 import {
-  connectOwner,
   type GivenNote,
   holdForReading,
   inspectLocation,
   type KeptPlace,
   mainIdentity,
-  type OwnerClient,
   openLedger,
   openSnapshot,
   type ReadableStore,
@@ -34,6 +32,7 @@ import {
   VerificationKey,
   watchedStore
 } from '../../ledger/index.js'
+import { connectOwner, type OwnerClient } from '../../owner/index.js'
 import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
 import type { OpenRuns, RunReadiness } from '../audit/upgrade-check.js'
 import type { TallyConfig } from '../code/config.js'

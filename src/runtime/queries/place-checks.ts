@@ -1,14 +1,8 @@
 import { access, constants, readdir, readFile, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type IdentityId, isTallyError } from '../../core/index.js'
-import {
-  connectOwner,
-  inspectLocation,
-  type Marker,
-  mainIdentity,
-  runtimeDirectoryProblems,
-  unfinishedData
-} from '../../ledger/index.js'
+import { inspectLocation, type Marker, mainIdentity, unfinishedData } from '../../ledger/index.js'
+import { connectOwner, runtimeDirectoryProblems } from '../../owner/index.js'
 import { inspectPackages } from '../opening/package-bytes.js'
 import type { HealthCheck } from './query-types.js'
 

@@ -172,23 +172,6 @@ function refused(
   return { id: runId, status: 'failed', response: { ...response, details: { diagnostics } } }
 }
 
-/** What `start` rejects with where `begin` gives this result; its cause is the response. */
-export function refusedError({ id, response }: RunResult): TallyError<'run.refused'> {
-  const { reason = '', details } = response
-  const found = isJsonObject(details) ? details['diagnostics'] : undefined
-  const [first, ...more] = Array.isArray(found) ? (found as readonly Json[]) : []
-  const others = more.length === 0 ? '' : ` (and ${more.length} more)`
-  const problem = first === undefined ? reason : `${textOf(first)}${others}`
-  return new TallyError('run.refused', { runId: id, problem }, { cause: response })
-}
-
-function textOf(diagnostic: Json): string {
-  if (!isJsonObject(diagnostic)) return shownText(diagnostic)
-  const { path, message } = diagnostic
-  const place = Array.isArray(path) ? path.join('.') : ''
-  return `${place === '' ? '' : `${shownText(place)}: `}${shownText(message)}`
-}
-
 /** The same id stands for the same work of the same principal (L6). Throws `run.id_reused`. */
 export function checkSame(
   record: RunRecord,

@@ -4,6 +4,7 @@ import {
   copyJson,
   type Json,
   type RunId,
+  refusedError,
   TallyError,
   type Timed
 } from '../../core/index.js'
@@ -11,7 +12,7 @@ import type { Compiled, PreparedRun } from '../code/prepared-run.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'
 import { cancelWithoutCode, isOfCode } from './ending-runs.js'
-import type { Answer, RunHandle } from './handle.js'
+import type { Answer, RunHandle, RunResult } from './handle.js'
 import { type Command, messageOf, ownerNamed } from './messages.js'
 import { RunDriver } from './run-driver.js'
 import type { RunEntry } from './run-entry.js'
@@ -19,7 +20,7 @@ import { RunMessages } from './run-messages.js'
 import { presentEvents } from './run-records.js'
 import { RunStarter } from './run-starter.js'
 import { RunStore } from './run-store.js'
-import { type RunsOptions, refusedError, type StartTerms } from './run-terms.js'
+import type { RunsOptions, StartTerms } from './run-terms.js'
 import type { RunsWithoutCode } from './runs-without-code.js'
 import type { SignalOptions } from './signal-options.js'
 import type { StartedRun } from './start-options.js'
@@ -79,8 +80,19 @@ export class Runs {
    * `run.refused` and `run.id_reused`.
    */
   async start(runId: RunId, source: Promise<PreparedRun>, given: StartTerms): Promise<StartedRun> {
+    const started = await this.startOrRefuse(runId, source, given)
+    if ('refused' in started) throw refusedError(started.refused)
+    return started
+  }
+
+  /** {@link start}, where a run that is refused is a result: it has to cross to another process. */
+  async startOrRefuse(
+    runId: RunId,
+    source: Promise<PreparedRun>,
+    given: StartTerms
+  ): Promise<StartedRun | { readonly refused: RunResult }> {
     const begun = await this.begin(runId, source, given).begun
-    if (begun.refused !== undefined) throw refusedError(begun.refused)
+    if (begun.refused !== undefined) return { refused: begun.refused }
     await this.#store.parts.ledger.durable(begun.position)
     return { id: runId, isNew: begun.isNew }
   }

@@ -4,12 +4,15 @@ import { approvalRefusal } from '../../identity/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
 import type { PreparedRun } from '../code/prepared-run.js'
 import type { Registry } from '../code/registry.js'
+import { agentNamed } from '../gate/agents.js'
 import type { DeliveredEvent } from '../run/channel.js'
 import { isEnded } from '../run/ended.js'
 import type { Answer, RunResult } from '../run/handle.js'
 import { type Command, messageOf, ownerNamed } from '../run/messages.js'
 import type { RunEntry } from '../run/run-entry.js'
 import type { Runs } from '../run/runs.js'
+import type { StartedRun } from '../run/start-options.js'
+import type { Params } from './params.js'
 import type { AnswerAction } from './service-types.js'
 
 /** What the service needs to run anything. */
@@ -19,22 +22,47 @@ export interface Running {
   readonly registry: Registry
 }
 
+/** A run that a caller asks for. */
+export interface AskedStart {
+  readonly id: RunId
+  /** The document, compiled: asked for once, when everything else is right. */
+  readonly prepare: () => Promise<PreparedRun>
+  readonly inputs: Json
+  readonly context?: JsonObject | undefined
+  readonly trace?: string | undefined
+  /** Absent: the owner. */
+  readonly principal?: Json
+}
+
+/** What `run` and `start` are asked for; reads the last of their parameters. */
+export function askedStart(running: Running, params: Params): AskedStart {
+  const prepare = preparationOf(running, params)
+  const [inputs, context] = [params.value('inputs') ?? {}, params.optionalObject('context')]
+  const trace = params.optionalText('trace')
+  const agent = params.optionalText('agent')
+  const id = params.text('id') as RunId
+  params.end()
+  const principal = agent === undefined ? {} : { principal: agentNamed(agent) }
+  return { id, prepare, inputs, context, trace, ...principal }
+}
+
+/** Prepares the document that is given, or the one that is published under the name given. */
+function preparationOf(running: Running, params: Params): () => Promise<PreparedRun> {
+  const name = params.optionalText('published')
+  if (name !== undefined) {
+    return async () => (await import('../gate/published.js')).preparePublished(running, name)
+  }
+  const document = params.text('document')
+  return () => running.registry.documents.prepare(document)
+}
+
 /**
  * Starts a run, or attaches to the one that has this id and resumes it if it was interrupted; then
  * follows it. Throws `run.id_reused`, `run.invalid_id` before the first event.
  */
 export async function* startAndFollow(
   { ledger, runs }: Running,
-  options: {
-    readonly id: RunId
-    /** The document, compiled: asked for once, when everything else is right. */
-    readonly prepare: () => Promise<PreparedRun>
-    readonly inputs: Json
-    readonly context?: JsonObject | undefined
-    readonly trace?: string | undefined
-    readonly follow: boolean
-    readonly principal?: Json
-  }
+  options: AskedStart & { readonly follow: boolean }
 ): AsyncGenerator<DeliveredEvent> {
   const { id, prepare, inputs, context, trace, follow, principal = ownerNamed() } = options
   const earlier = ledger.run(id)
@@ -48,6 +76,14 @@ export async function* startAndFollow(
   if (wasInterrupted) await runs.resume(id)
   if (earlier !== undefined && isEnded(earlier)) yield await endOf(earlier, entry)
   else yield* until(events, { id, entry, follow })
+}
+
+/** Starts a run, or attaches to the one that has this id; resolves once the start is durable. */
+export function startRun(
+  { runs }: Running,
+  { id, prepare, principal = ownerNamed(), ...terms }: AskedStart
+): Promise<StartedRun | { readonly refused: RunResult }> {
+  return runs.startOrRefuse(id, prepare(), { ...terms, principal })
 }
 
 /** Resumes an interrupted run and follows it. */

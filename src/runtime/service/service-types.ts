@@ -22,6 +22,8 @@ import type { PlannedText } from '../intent/conversation.js'
 import type { IntentRequest } from '../intent/intents.js'
 import type { QueryRequests, QueryStreams } from '../queries/query-types.js'
 import type { DeliveredEvent } from '../run/channel.js'
+import type { RunResult } from '../run/handle.js'
+import type { StartedRun } from '../run/start-options.js'
 import type { ExportProgress, ExportReport } from '../system/exporting.js'
 import type { RecordingPart } from './recording-parts.js'
 
@@ -124,6 +126,14 @@ type Following = {
 /** Methods with one result. */
 export interface ServiceRequests extends QueryRequests {
   readonly status: { readonly params: object; readonly result: ServiceStatus }
+  /**
+   * Starts a run, or attaches to the one that has this id (L6), once its start is on disk; or says
+   * why it was refused, of which nothing is recorded.
+   */
+  readonly start: {
+    readonly params: StartParams
+    readonly result: StartedRun | { readonly refused: RunResult }
+  }
   readonly show: { readonly params: AsReader & { readonly id: string }; readonly result: RunView }
   readonly receipt: {
     /** Hash, or place in the chain. */
@@ -194,6 +204,17 @@ export interface ServiceRequests extends QueryRequests {
   }
 }
 
+export interface StartParams extends AsAgent {
+  readonly document?: string
+  /** Instead of `document`: the name of a published one, with the versions pinned for it. */
+  readonly published?: string
+  readonly id: string
+  readonly inputs?: Json
+  readonly context?: JsonObject
+  /** A W3C `traceparent`. */
+  readonly trace?: string
+}
+
 export interface ExportParams {
   readonly path: string
   readonly unsigned?: boolean
@@ -238,17 +259,7 @@ export interface ServiceStreams extends QueryStreams {
   readonly recording: { readonly params: { readonly id: string }; readonly event: RecordingPart }
   /** Starts a run, or attaches to the one that has this id (L6). */
   readonly run: {
-    readonly params: Following &
-      AsAgent & {
-        readonly document?: string
-        /** Instead of `document`: the name of a published one, with the versions pinned for it. */
-        readonly published?: string
-        readonly id: string
-        readonly inputs?: Json
-        readonly context?: JsonObject
-        /** A W3C `traceparent`. */
-        readonly trace?: string
-      }
+    readonly params: Following & StartParams
     readonly event: ServiceEvent
   }
   /** Resumes an interrupted run. */

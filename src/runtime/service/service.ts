@@ -21,7 +21,6 @@ import {
 } from '../../core/index.js'
 import { type Ledger, marksOf, type OwnerHandler, type OwnerRequest } from '../../ledger/index.js'
 import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
-import type { Prepared } from '../code/prepared-run.js'
 import type { Registry } from '../code/registry.js'
 import { agentNamed, refuseAgent } from '../gate/agents.js'
 import type { ReadingRights } from '../gate/reading-rights.js'
@@ -35,12 +34,14 @@ import type { ExportOptions, ExportReport } from '../system/exporting.js'
 import { answerOf } from './answer-params.js'
 import {
   answerAndFollow,
+  askedStart,
   cancelRun,
   followOnly,
   type Running,
   resumeAndFollow,
   sendMessage,
-  startAndFollow
+  startAndFollow,
+  startRun
 } from './following.js'
 import { type Asking, intentRequestsOf } from './intent-service.js'
 import { askedExport, Params, unknownMethod } from './params.js'
@@ -135,6 +136,10 @@ function requestsOf(parts: ServiceParts): Requests {
       params.end()
       return statusOf(parts)
     },
+    start: async (params) => {
+      const running = runningOf(parts)
+      return startRun(running, askedStart(running, params))
+    },
     show: (params) => shownRun(parts, params),
     receipt: (params) => shownReceipt(parts, params),
     cancel: async (params) => {
@@ -227,22 +232,9 @@ function streamsOf(parts: ServiceParts): Streams {
       yield* recordingParts(await parts.recording(id))
     },
     run: (params) => {
-      const prepare = preparationOf(parts, params)
-      const [inputs, context] = [params.value('inputs') ?? {}, params.optionalObject('context')]
-      const trace = params.optionalText('trace')
       const follow = params.flag('follow')
-      const agent = params.optionalText('agent')
-      const principal = agent === undefined ? {} : { principal: agentNamed(agent) }
-      const id = lastOf(params, params.text('id'))
-      return startAndFollow(runningOf(parts), {
-        id,
-        prepare,
-        inputs,
-        context,
-        trace,
-        follow,
-        ...principal
-      })
+      const asked = askedStart(runningOf(parts), params)
+      return startAndFollow(runningOf(parts), { ...asked, follow })
     },
     exporting: (params) => exportingBy(parts, params),
     resume: (params) => {
@@ -261,17 +253,6 @@ function streamsOf(parts: ServiceParts): Streams {
       return followOnly(runningOf(parts), { id: lastOf(params, params.text('id')), follow })
     }
   }
-}
-
-/** Prepares the document that is given, or the one that is published under the name given. */
-function preparationOf(parts: ServiceParts, params: Params): () => Promise<Prepared> {
-  const running = runningOf(parts)
-  const name = params.optionalText('published')
-  if (name !== undefined) {
-    return async () => (await import('../gate/published.js')).preparePublished(running, name)
-  }
-  const document = params.text('document')
-  return () => running.registry.documents.prepare(document)
 }
 
 /** What the caller is shown; the owner needs nothing of the rooms that run things. */

@@ -18,12 +18,12 @@ import { loadViem } from '../../../src/executor/evm/viem.js'
 import type { Execution } from '../../../src/executor/index.js'
 import { kindOf } from '../../../src/intent/scoped-api/network/addresses.js'
 import { urlProblem } from '../../../src/intent/scoped-api/network/request.js'
-import { LineReader } from '../../../src/ledger/owner/line-reader.js'
+import { LineReader } from '../../../src/owner/line-reader.js'
 import {
   parseClientMessage,
   parseGreeting,
   parseOwnerMessage
-} from '../../../src/ledger/owner/protocol.js'
+} from '../../../src/owner/protocol.js'
 import type { FuzzTarget } from '../target.js'
 import { runtimeOfTargets } from './documents.js'
 import { answeringLines, outcomesOf } from './node-lines.js'
@@ -162,14 +162,11 @@ export const exchangeTargets: Readonly<Record<string, FuzzTarget>> = {
     }
   },
   'owner-greeting': {
-    readers: ['ledger/owner/protocol.ts#parseGreeting'],
+    readers: ['owner/protocol.ts#parseGreeting'],
     read: (input) => parseGreeting(textOf(input)) as unknown
   },
   'owner-messages': {
-    readers: [
-      'ledger/owner/protocol.ts#parseClientMessage',
-      'ledger/owner/protocol.ts#parseOwnerMessage'
-    ],
+    readers: ['owner/protocol.ts#parseClientMessage', 'owner/protocol.ts#parseOwnerMessage'],
     read: (input) => {
       try {
         return parseClientMessage(textOf(input))

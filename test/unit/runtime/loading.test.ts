@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { builtFile, builtModule } from '../../support/built.js'
 import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
-import { loadedBy } from '../../support/loaded.js'
+import { loadedBeside, loadedBy } from '../../support/loaded.js'
 
 /** What a ledger on disk is kept and signed with. */
 const store = [
@@ -19,9 +19,10 @@ const store = [
 // Most of what opening a small ledger takes is loading: a half to one millisecond of processor time
 // for each file. A room or library that is not needed to open is loaded by what needs it.
 const MODULES_OF_IMPORT_MAX = 472
-const MODULES_OF_OPENING_MAX = 553
+const MODULES_OF_OPENING_MAX = 555
 const MODULES_OF_HELP_MAX = 91
 const MODULES_OF_VERIFYING_MAX = 526
+const MODULES_OF_CLIENT_MAX = 90
 
 describe('what a process loads', () => {
   let ledger: LedgerOnDisk
@@ -52,6 +53,19 @@ describe('what a process loads', () => {
     expect(stdout).toBe('ready\n')
     expect(packages).toEqual([...store, 'eventemitter3', 'xstate'].sort())
     expect(modules).toBeLessThanOrEqual(MODULES_OF_OPENING_MAX)
+  })
+
+  it('asks the holder of a ledger without a store, an engine or any package', async () => {
+    await using tally = await ledger.open({ serve: true })
+    const asking = `import(${JSON.stringify(builtModule('client/index.js'))}).then(async (library) => {
+      const client = await library.connect({ location: ${JSON.stringify(ledger.path)} })
+      console.log(client.identity)
+      await client.close()
+    })`
+    const { stdout, packages, modules } = await loadedBeside(['-e', asking])
+    expect(stdout).toBe(`${tally.identity}\n`)
+    expect(packages).toEqual([])
+    expect(modules).toBeLessThanOrEqual(MODULES_OF_CLIENT_MAX)
   })
 
   it('prints the help of the command line without a library beside that of commands', () => {

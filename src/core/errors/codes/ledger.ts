@@ -73,6 +73,14 @@ export const ledgerCodes = {
     message: 'The owner of the ledger failed with {remoteCode}: {problem}',
     fix: 'See the log of the owner process.'
   },
+  'owner.absent': {
+    message: 'No process that holds the ledger at {path} answers.',
+    fix: 'Start the service that opens it, or open it here with createRuntime.'
+  },
+  'owner.client_closed': {
+    message: 'The client was closed.',
+    fix: 'The outcome of a call that was under way is unknown; connect again and ask for it by id.'
+  },
   'ledger.poisoned': {
     message: 'The ledger takes nothing more after a failed write: {problem}',
     fix: 'Close it, open it again, and ask for the outcome of open work by id.'

@@ -11,19 +11,21 @@ import {
   TallyError
 } from '../../../../src/core/index.js'
 import {
-  connectOwner,
-  hasOwner,
   type OwnerHandler,
   OwnerSocket,
-  type RuntimeEnvironment,
-  runtimeDirectoryProblems,
   type ServeOptions
 } from '../../../../src/ledger/owner/index.js'
+import {
+  connectOwner,
+  hasOwner,
+  type RuntimeEnvironment,
+  runtimeDirectoryProblems
+} from '../../../../src/owner/index.js'
 import {
   prepareSocketAddress,
   socketAddresses,
   unsafety
-} from '../../../../src/ledger/owner/socket-path.js'
+} from '../../../../src/owner/socket-path.js'
 
 const identity = 'a'.repeat(64) as IdentityId
 let directory: string

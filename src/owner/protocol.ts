@@ -22,7 +22,7 @@ import {
   limits,
   parse,
   TallyError
-} from '../../core/index.js'
+} from '../core/index.js'
 
 const FORMAT = 'tally-owner'
 const VERSION = 1

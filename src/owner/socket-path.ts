@@ -2,9 +2,8 @@ import { lstat, mkdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { limits, sha256Hex, TallyError } from '../../core/index.js'
-import { errorNumber } from '../location/durable-file.js'
-import { namedSocket } from './owner-file.js'
+import { errorNumber, limits, sha256Hex, TallyError } from '../core/index.js'
+import { namedSocket } from './holder.js'
 
 /** Where the private runtime directories are taken from. */
 export interface RuntimeEnvironment {

@@ -4,7 +4,7 @@ import {
   errorCatalogue,
   isTallyError,
   TallyError
-} from '../../core/index.js'
+} from '../core/index.js'
 import type { RemoteError } from './protocol.js'
 
 /** An error of a handler, as data. Stacks and causes stay with the owner. */

@@ -1,9 +1,15 @@
 import { connect, type Socket } from 'node:net'
-import { type Clock, type Json, limits, systemClock, TallyError } from '../../core/index.js'
-import { errorNumber } from '../location/durable-file.js'
+import {
+  type Clock,
+  errorNumber,
+  type Json,
+  limits,
+  systemClock,
+  TallyError
+} from '../core/index.js'
 import { Call } from './call.js'
+import { namingHolder } from './holder.js'
 import { LineReader } from './line-reader.js'
-import { namingHolder } from './owner-file.js'
 import {
   type ClientMessage,
   encodeMessage,
@@ -24,9 +30,10 @@ export interface OwnerClient {
   readonly ledger: OwnedLedger
   /**
    * Asks for one result. Throws what the owner's handler threw, or `owner.disconnected`, after
-   * which the outcome is unknown.
+   * which the outcome is unknown. With a signal that aborts it throws its reason, and the owner is
+   * told that nobody waits; what it has begun it may finish.
    */
-  request(method: string, params: Json): Promise<Json>
+  request(method: string, params: Json, signal?: AbortSignal): Promise<Json>
   /**
    * Asks for a stream of events; leaving the loop ends it, and so does the signal while it waits
    * for one. Throws as `request` does.
@@ -108,7 +115,7 @@ class Connection {
   client(ledger: OwnedLedger): OwnerClient {
     return {
       ledger,
-      request: (method, params) => this.#request(method, params),
+      request: (method, params, signal) => this.#request(method, params, signal),
       stream: (method, params, signal) => this.#stream(method, params, signal),
       close: () => this.close()
     }
@@ -118,12 +125,20 @@ class Connection {
     this.#finish(disconnected('this side closed it'))
   }
 
-  async #request(method: string, params: Json): Promise<Json> {
+  async #request(method: string, params: Json, signal?: AbortSignal): Promise<Json> {
+    signal?.throwIfAborted()
     const { id, call } = this.#call(method, params)
-    const step = await call.next()
-    if (step.kind === 'result') return step.value
-    this.#send({ id, cancel: true })
-    throw malformed(`${method} answers with a stream`)
+    const leave = () => call.end()
+    signal?.addEventListener('abort', leave)
+    try {
+      const step = await call.next()
+      signal?.throwIfAborted()
+      if (step.kind === 'result') return step.value
+      throw malformed(`${method} answers with a stream`)
+    } finally {
+      signal?.removeEventListener('abort', leave)
+      if (this.#calls.has(id)) this.#send({ id, cancel: true })
+    }
   }
 
   async *#stream(method: string, params: Json, signal?: AbortSignal): AsyncGenerator<Json, void> {

@@ -1,4 +1,4 @@
-import { type Json, limits, type TallyError } from '../../core/index.js'
+import { type Json, limits, type TallyError } from '../core/index.js'
 import { malformed, type OwnerMessage } from './protocol.js'
 import { fromRemote } from './remote-error.js'
 

@@ -1,0 +1,85 @@
+import type { MessageOutcome } from '../block/index.js'
+import type { IdentityId, Json } from '../core/index.js'
+import type { IntentReply } from '../intent/index.js'
+import type {
+  Answer,
+  AnswerAction,
+  IntentRequest,
+  Queries,
+  RunFilter,
+  RunLine,
+  RunResult,
+  RunView,
+  ServiceRequests,
+  ServiceStatus,
+  StartedRun,
+  StartOptions,
+  VerifyOptions
+} from '../runtime/index.js'
+
+export interface ConnectOptions {
+  /** Directory of the ledger that another process has open. */
+  readonly location: string
+  /**
+   * How long is waited for a process that holds the ledger and answers: by `connect`, and by every
+   * call whose owner is restarted meanwhile. Milliseconds, default `limits.CLIENT_WAIT_MS`.
+   */
+  readonly waitMs?: number
+  /** Ends the wait of `connect`. */
+  readonly signal?: AbortSignal
+}
+
+export interface CallOptions {
+  /** Ends the wait for the answer, not what the owner has begun. */
+  readonly signal?: AbortSignal
+}
+
+/** As of the runtime; what a program alone can read stays with the owner. */
+export interface ClientStartOptions extends Omit<StartOptions, 'protocols' | 'trace'>, CallOptions {
+  /** A W3C `traceparent`. */
+  readonly trace?: string
+}
+
+/** How to answer a wait: what is done, and the digest of what was shown (W7). */
+export interface ClientAnswer extends Answer, CallOptions {
+  readonly action: AnswerAction
+}
+
+/**
+ * A ledger that another process of this user holds, asked through its owner socket. Calls mean what
+ * they mean in the owner's process, and reject with the same errors.
+ *
+ * When the owner goes away, calls wait for the next one and ask it again: starts, intents and
+ * answers have ids, which are chosen here where they are not given, so that nothing is done twice.
+ * Calls reject with `owner.absent` when no owner comes in time, and with `owner.client_closed`.
+ *
+ * @example
+ * await using tally = await connect({ location: './ledger' })
+ * const { id } = await tally.start(order, { id: 'order-17', inputs: { item: 'lamp' } })
+ * const { status } = await tally.result(id)
+ */
+export interface Client extends AsyncDisposable {
+  readonly identity: IdentityId
+  /** As `start` of the runtime: resolves once the start of the run is on disk in its owner. */
+  start(document: string | Json, options?: ClientStartOptions): Promise<StartedRun>
+  /** Waits for the end of a run. Rejects with `run.not_found`, `run.interrupted`. */
+  result(id: string, options?: CallOptions): Promise<RunResult>
+  /** Answers a wait of a run; the outcome says whether it was accepted. */
+  answer(id: string, token: string, answer: ClientAnswer): Promise<MessageOutcome>
+  /** Ends a run; resolves when it has ended. Rejects with `run.not_found`. */
+  cancel(id: string, options?: CallOptions & { readonly reason?: string }): Promise<RunView>
+  /** Has an action done. Resolves with its result, or with what it waits for. */
+  intent(request: IntentRequest, options?: CallOptions): Promise<IntentReply>
+  /** How a run stands, with its waits. Rejects with `run.not_found`. */
+  run(id: string, options?: CallOptions): Promise<RunView>
+  /** Runs, newest first; read by pages, so that a list of any length costs little at once. */
+  runs(filter?: RunFilter & CallOptions): AsyncIterable<RunLine>
+  /** Lists page by page, pictures of runs, state, and the feed: as of the runtime. */
+  readonly queries: Queries
+  /** As of the runtime. */
+  verify(options?: VerifyOptions & CallOptions): Promise<ServiceRequests['verify']['result']>
+  /** How the ledger stands and which process holds it. */
+  status(options?: CallOptions): Promise<ServiceStatus>
+  /** Ends the connection and every call under way; the owner goes on. */
+  close(): Promise<void>
+}

@@ -1,0 +1,227 @@
+import { realpath } from 'node:fs/promises'
+import {
+  type Clock,
+  errorNumber,
+  type IdentityId,
+  type Json,
+  limits,
+  type Random,
+  refusedError,
+  systemClock,
+  systemRandom,
+  TallyError
+} from '../core/index.js'
+import type {
+  Queries,
+  QueryRequests,
+  QueryStreams,
+  RunFilter,
+  RunLine,
+  RunResult,
+  ServiceEvent,
+  ServiceRequests,
+  ServiceStreams
+} from '../runtime/index.js'
+import type {
+  CallOptions,
+  Client,
+  ClientAnswer,
+  ClientStartOptions,
+  ConnectOptions
+} from './client-api.js'
+import { Link } from './link.js'
+
+/**
+ * Connects to the process that holds a ledger; it may come within `waitMs`.
+ * Throws `ledger.not_found` (no such directory), `owner.absent`, `ledger.locked` (its holder serves
+ * nothing), `owner.wrong_ledger`, `owner.malformed_message`.
+ */
+export async function connect(
+  options: ConnectOptions,
+  {
+    clock = systemClock,
+    random = systemRandom
+  }: { readonly clock?: Clock; readonly random?: Random } = {}
+): Promise<Client> {
+  const { location, waitMs = limits.CLIENT_WAIT_MS, signal } = options
+  const link = new Link({ realPath: await realPathOf(location), waitMs, clock })
+  try {
+    const { ledger } = await link.connected(signal)
+    return new LinkedClient(link, { identity: ledger.identity, random })
+  } catch (error) {
+    link.close()
+    throw error
+  }
+}
+
+type Requested<Method extends keyof ServiceRequests> = ServiceRequests[Method]['result']
+
+class LinkedClient implements Client {
+  readonly identity: IdentityId
+  readonly queries: Queries
+  readonly #link: Link
+  readonly #random: Random
+
+  constructor(
+    link: Link,
+    { identity, random }: { readonly identity: IdentityId; readonly random: Random }
+  ) {
+    this.#link = link
+    this.identity = identity
+    this.#random = random
+    this.queries = this.#queries()
+  }
+
+  async start(document: string | Json, options: ClientStartOptions = {}) {
+    const { id = this.#random.uuid(), signal, inputs, context, trace } = options
+    const text = typeof document === 'string' ? document : JSON.stringify(document)
+    const params = { document: text, id, ...present({ inputs, context, trace }) }
+    const started = await this.#request('start', params, signal)
+    if ('refused' in started) throw refusedError(started.refused)
+    return started
+  }
+
+  async result(id: string, { signal }: CallOptions = {}): Promise<RunResult> {
+    const params = { id, follow: true }
+    for await (const event of this.#stream('events', () => params, { signal })) {
+      if (event.type === 'run.finished') return resultOf(event)
+    }
+    // A stream of events ends with the end of its run.
+    throw new TallyError('owner.malformed_message', { problem: 'it told no end of the run' })
+  }
+
+  answer(id: string, token: string, { signal, ...answer }: ClientAnswer) {
+    const { digest, action, by, value, approval } = answer
+    const { commandId = this.#random.uuid() } = answer
+    const params = { id, token, digest, action, commandId }
+    return this.#request('message', { ...params, ...present({ by, value, approval }) }, signal)
+  }
+
+  cancel(id: string, { reason, signal }: CallOptions & { readonly reason?: string } = {}) {
+    return this.#request('cancel', { id, ...present({ reason }) }, signal)
+  }
+
+  intent(request: ServiceRequests['intent']['params'], { signal }: CallOptions = {}) {
+    return this.#request('intent', { id: this.#random.uuid(), ...request }, signal)
+  }
+
+  run(id: string, { signal }: CallOptions = {}) {
+    return this.#request('show', { id }, signal)
+  }
+
+  async *runs({ signal, ...filter }: RunFilter & CallOptions = {}): AsyncGenerator<RunLine> {
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const params = { ...filter, ...present({ cursor }) }
+      const { items, next } = await this.#request('find', params, signal)
+      yield* items
+      cursor = next
+    }
+  }
+
+  verify({ signal, ...asked }: Parameters<Client['verify']>[0] = {}) {
+    const { reexecute: replay = true, executions, notes = [] } = asked
+    const given = notes.map((note, index) =>
+      typeof note === 'string' ? { source: `note ${index + 1}`, text: note } : note
+    )
+    return this.#request('verify', { replay, notes: given, ...present({ executions }) }, signal)
+  }
+
+  status({ signal }: CallOptions = {}) {
+    return this.#request('status', {}, signal)
+  }
+
+  async close(): Promise<void> {
+    this.#link.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#link.close()
+  }
+
+  #queries(): Queries {
+    const requests = requestNames.map((method) => [
+      method,
+      (params: QueryRequests[typeof method]['params'] = {} as never) =>
+        this.#request(method, params)
+    ])
+    const streams = {
+      verifying: (params: QueryStreams['verifying']['params'] = {}) =>
+        this.#stream('verifying', () => params, { isContinued: false }),
+      feed: (params: QueryStreams['feed']['params'] = {}) => this.#feed(params)
+    }
+    return { ...Object.fromEntries(requests), ...streams } as Queries
+  }
+
+  /** Everything has one place: the next owner goes on behind the last one. */
+  async *#feed(params: QueryStreams['feed']['params']) {
+    let { since } = params
+    const behind = () => ({ ...params, ...present({ since }) })
+    for await (const event of this.#stream('feed', behind, {})) {
+      if ('place' in event) since = event.place
+      yield event
+    }
+  }
+
+  // Results and parameters are plain JSON; their types only name the members.
+  #request<Method extends keyof ServiceRequests>(
+    method: Method,
+    params: ServiceRequests[Method]['params'],
+    signal?: AbortSignal
+  ): Promise<Requested<Method>> {
+    return this.#link.request(method, params as Json, signal) as Promise<unknown> as never
+  }
+
+  #stream<Method extends keyof ServiceStreams>(
+    method: Method,
+    params: () => ServiceStreams[Method]['params'],
+    {
+      isContinued = true,
+      signal
+    }: { readonly isContinued?: boolean; readonly signal?: AbortSignal | undefined }
+  ): AsyncGenerator<ServiceStreams[Method]['event']> {
+    const asked = { method, params: () => params() as Json, isContinued, signal }
+    return this.#link.stream(asked) as AsyncGenerator<unknown> as never
+  }
+}
+
+const requestNames = [
+  'find',
+  'counts',
+  'waits',
+  'chart',
+  'chartAt',
+  'calls',
+  'log',
+  'proof',
+  'state',
+  'stateHistory',
+  'stateProof',
+  'doctor',
+  'grants',
+  'resumable',
+  'locate'
+] as const satisfies readonly (keyof QueryRequests)[]
+
+/** Members that are there: an owner refuses names that it does not know, and JSON has no others. */
+function present<Members extends object>(
+  members: Members
+): { [Key in keyof Members]: Exclude<Members[Key], undefined> } {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given) as never
+}
+
+function resultOf(event: ServiceEvent & { readonly type: 'run.finished' }): RunResult {
+  const { runId: id, status, response, receiptHash } = event
+  const hash = receiptHash === undefined ? {} : { receiptHash }
+  return { id, status, response, ...hash }
+}
+
+async function realPathOf(directory: string): Promise<string> {
+  try {
+    return await realpath(directory)
+  } catch (error) {
+    const kind = errorNumber(error)
+    if (kind !== 'ENOENT' && kind !== 'ENOTDIR') throw error
+    throw new TallyError('ledger.not_found', { path: directory }, { cause: error })
+  }
+}
