@@ -123,6 +123,7 @@ export {
   type GrantLine,
   type GraphEdge,
   type GraphNode,
+  type HandOver,
   type HealthCheck,
   type InspectionOptions,
   type IntentRequest,

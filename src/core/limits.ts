@@ -307,6 +307,12 @@ export const OWNER_EVENTS_AHEAD_MAX = 256
 export const OWNER_METHOD_LENGTH_MAX = 128
 /** Bytes of a Unix socket's path; the system cuts longer ones without an error. */
 export const SOCKET_PATH_BYTES_MAX = 107
+/** How long opening waits until the process that holds the ledger has handed it over. */
+export const HAND_OVER_MS = 10_000
+/** How long a process that is asked for its ledger may answer what is under way. */
+export const HAND_OVER_NOTICE_MS = 2_000
+/** How often the process that waits for a ledger asks for it. */
+export const HAND_OVER_POLL_MS = 20
 /** How long a client waits for a process that holds the ledger and answers. */
 export const CLIENT_WAIT_MS = 30_000
 /** How often it looks for one. */

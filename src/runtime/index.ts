@@ -34,6 +34,7 @@ export {
 } from './location/reader.js'
 export type { LedgerReader } from './location/reading-service.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
+export type { HandOver } from './opening/hand-over.js'
 export {
   consentFlags,
   type OpeningCause,

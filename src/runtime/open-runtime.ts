@@ -28,7 +28,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     await runtime.checkIntegrity()
     await runtime.loadPackages(options.packages ?? [])
     if (options.mode !== 'replay') await noteSessions({ opened, registry })
-    if (options.serve !== false) runtime.listen()
+    if (options.serve !== false) await listen(runtime, options.handOver)
     if (options.inspect !== undefined) runtime.inspect(options.inspect)
     if (options.onEvent !== undefined) runtime.events.on('event', options.onEvent)
     const takesWork = options.mode !== 'replay' && runtime.takesWork
@@ -42,4 +42,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     await runtime.close()
     throw error
   }
+}
+
+/** Answers on the owner socket, and hands the ledger over where the program wants that. */
+async function listen(runtime: WiredRuntime, given: RuntimeOptions['handOver']): Promise<void> {
+  if (given === undefined) return runtime.listen()
+  const { handingOver } = await import('./opening/hand-over.js')
+  runtime.listen(handingOver(runtime.service, runtime, given === true ? {} : given))
 }

@@ -16,6 +16,7 @@ import {
   keyFileIn
 } from '../identity/index.js'
 import {
+  type HeldStore,
   holdStore,
   inspectLocation,
   type Ledger,
@@ -26,6 +27,7 @@ import {
   openMemoryStore,
   type Store
 } from '../ledger/index.js'
+import type { HandOver } from './opening/hand-over.js'
 import { type OutsideSigner, OwnKeys, outsideKeys } from './system/own-keys.js'
 import type { ReadOnlyReplica } from './system/taking-over.js'
 
@@ -52,6 +54,12 @@ export interface OpenOptions {
    * rotation and other identities need key files.
    */
   readonly signer?: OutsideSigner
+  /**
+   * For deploys: takes the ledger over from the process that holds it, and hands it to the next one
+   * that asks. A process that was opened without it is waited for, and keeps the ledger until it
+   * ends. Rejects with `ledger.locked` only after `waitMs`, 10 s by default.
+   */
+  readonly handOver?: true | HandOver
 }
 
 export interface OpenedLedger {
@@ -91,10 +99,7 @@ export async function openForRuntime(
   const found = identityToOpen(options, await inspectLocation(options.location))
   const keys = await keysOf(options, found, random)
   const { identity } = keys.keys
-  const held = await holdStore(
-    options.location,
-    options.create === undefined ? {} : { create: { identities: [identity] } }
-  )
+  const held = await holdOf(options, identity)
   const { location, store, socket } = held
   const close = async () => {
     await keys.close()
@@ -115,6 +120,15 @@ export async function openForRuntime(
     await close()
     throw error
   }
+}
+
+async function holdOf(options: OpenOptions, identity: IdentityId): Promise<HeldStore> {
+  const { location, create, handOver } = options
+  const hold = () =>
+    holdStore(location, create === undefined ? {} : { create: { identities: [identity] } })
+  if (handOver === undefined) return hold()
+  const { holdAfterOwner } = await import('./opening/hand-over.js')
+  return holdAfterOwner(location, hold, handOver === true ? {} : handOver)
 }
 
 /**

@@ -231,8 +231,8 @@ export class WiredRuntime implements Runtime {
   }
 
   /** Answers on the owner socket (L11); in memory there is none. */
-  listen(): void {
-    const { identity, service: handle } = this
+  listen(handle: OwnerHandler = this.service): void {
+    const { identity } = this
     this.#opened.socket?.serve({ identity, handle })
   }
 
