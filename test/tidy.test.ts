@@ -152,7 +152,7 @@ describe('rooms', () => {
     ])
     const rooms = new Set(loaded.map(roomOf))
     rooms.delete(undefined)
-    expect([...rooms].sort()).toEqual(['cli', 'core', 'identity', 'ledger', 'runtime'])
+    expect([...rooms].sort()).toEqual(['cli', 'core', 'identity', 'ledger', 'owner', 'runtime'])
   })
 
   it('loads no flows and no workflows to open a ledger', () => {

@@ -26,8 +26,8 @@ export interface Followed {
  * Owns: one connection at a time, and the turns of its requests. Does not own: what is asked.
  *
  * Invariants:
- * - A request that an owner did not answer is asked again of the next one: every request that goes
- *   through here is named by its caller (L6, W10), or only reads, so that asking twice does it once.
+ * - A request that an owner did not answer is asked again of the next one: each is named by its
+ *   caller (L6, W10), or only reads, so that asking twice does it once.
  * - Waiting for an owner, asking again and requests under way are bounded.
  */
 export class Link {

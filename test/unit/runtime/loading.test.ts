@@ -57,7 +57,8 @@ describe('what a process loads', () => {
 
   it('asks the holder of a ledger without a store, an engine or any package', async () => {
     await using tally = await ledger.open({ serve: true })
-    const asking = `import(${JSON.stringify(builtModule('client/index.js'))}).then(async (library) => {
+    const library = JSON.stringify(builtModule('client/index.js'))
+    const asking = `import(${library}).then(async (library) => {
       const client = await library.connect({ location: ${JSON.stringify(ledger.path)} })
       console.log(client.identity)
       await client.close()
