@@ -119,6 +119,8 @@ export {
   type ExportOptions,
   type ExportReport,
   type FeedEvent,
+  type FollowedEntry,
+  type FollowOptions,
   type Found,
   type GrantLine,
   type GraphEdge,

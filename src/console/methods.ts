@@ -28,6 +28,7 @@ const kinds: Readonly<Record<Name, MethodKind>> = {
   exporting: changes,
   feed: reads,
   find: read,
+  follow: reads,
   grants: read,
   install: change,
   intent: change,

@@ -52,6 +52,7 @@ export type {
   DocumentGraph,
   EventPlace,
   FeedEvent,
+  FollowedEntry,
   Found,
   GrantLine,
   GraphEdge,
@@ -82,7 +83,7 @@ export type { TraceOption } from './run/run-terms.js'
 export type { SignalOptions } from './run/signal-options.js'
 export type { StartedRun, StartOptions } from './run/start-options.js'
 export type { WiredRuntime } from './runtime.js'
-export type { Runtime, RuntimeOptions, RuntimeStatus } from './runtime-api.js'
+export type { FollowOptions, Runtime, RuntimeOptions, RuntimeStatus } from './runtime-api.js'
 export type {
   AnswerAction,
   AnswerParams,

@@ -22,6 +22,7 @@ import type { PlannedText, ResolvedText, ResolveOptions } from './intent/convers
 import type { IntentRequest } from './intent/intents.js'
 import type { OpenOptions } from './open.js'
 import type { Queries } from './queries/queries.js'
+import type { EventPlace, FollowedEntry } from './queries/query-types.js'
 import type { DeliveredEvent } from './run/channel.js'
 import type { RunHandle } from './run/handle.js'
 import type { OnQuarantine } from './run/quarantine.js'
@@ -85,6 +86,12 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
   readonly telemetry?: Telemetry
   readonly clock?: Clock
   readonly random?: Random
+}
+
+export interface FollowOptions {
+  /** Place of the last entry that was got: `Last-Event-ID` of SSE. */
+  readonly after?: EventPlace | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** How a ledger stands, and what its owner should know. */
@@ -170,6 +177,17 @@ export interface Runtime extends AsyncDisposable {
    * const { items, next } = await tally.queries.find({ status: 'waiting', limit: 20 })
    */
   readonly queries: Queries
+  /**
+   * The journal of a run, entry by entry from the first or behind the place `after`, then what
+   * becomes durable, until the run has ended or `signal` aborts: none is left out and none comes
+   * twice, in whatever process it is resumed. Rejects with `run.not_found`.
+   *
+   * @example
+   * for await (const { place, entry } of tally.follow('order-17', { after: lastEventId })) {
+   *   response.write(`id: ${place}\ndata: ${JSON.stringify(entry)}\n\n`)
+   * }
+   */
+  follow(id: string, options?: FollowOptions): AsyncIterable<FollowedEntry>
   /**
    * Shows an observer of XState, such as `inspect` of `@statelyai/inspect`, every run that begins
    * or is resumed from now on: actors, events and snapshots of its charts from its first entry,

@@ -49,7 +49,8 @@ import { IntegrityLock } from './opening/integrity-lock.js'
 import { checkOpening, type OpeningTime } from './opening/opening-checks.js'
 import type { OpeningCause } from './opening/opening-remedies.js'
 import { hostOf } from './pump-host.js'
-import { type Queries, queriesOf } from './queries/queries.js'
+import { followRun, type Queries, queriesOf } from './queries/queries.js'
+import type { FollowedEntry } from './queries/query-types.js'
 import type { DeliveredEvent } from './run/channel.js'
 import type { RunHandle } from './run/handle.js'
 import { ownerNamed } from './run/messages.js'
@@ -58,7 +59,7 @@ import { Quarantine } from './run/quarantine.js'
 import { Runs } from './run/runs.js'
 import type { SignalOptions } from './run/signal-options.js'
 import type { StartedRun, StartOptions } from './run/start-options.js'
-import type { Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
+import type { FollowOptions, Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
 import { exemptSecrets } from './service/redacted-service.js'
 import { servingOf } from './serving.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
@@ -291,6 +292,10 @@ export class WiredRuntime implements Runtime {
 
   journal(id: string): AsyncIterable<JournalEntry> {
     return this.ledger.journal(id as RunId)
+  }
+
+  follow(id: string, { after, signal }: FollowOptions = {}): AsyncIterable<FollowedEntry> {
+    return followRun(this.service, { id, ...(after === undefined ? {} : { after }) }, signal)
   }
 
   inspect(observer: Inspector, options?: InspectionOptions): { unsubscribe(): void } {

@@ -1,4 +1,10 @@
-import { type Hash, type IdentityId, isTallyError, TallyError } from '../../core/index.js'
+import {
+  type Hash,
+  type IdentityId,
+  isTallyError,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
 import type { ChainHead } from '../chain/chain-head.js'
 import type { StoreKeys } from '../keys.js'
 import {
@@ -88,6 +94,10 @@ class OpenPast implements PastLedger {
 
   commit(seq: number): PastCommit {
     return { seq, lines: linesOf(this.#parts.reader.record(seq)) }
+  }
+
+  commitsOf(runId: RunId, from: number): readonly number[] {
+    return [...this.#parts.reader.commitsOf(runId, from)]
   }
 
   async log(from: number, to: number): Promise<readonly LoggedLine[]> {

@@ -94,6 +94,8 @@ export interface PastLedger {
   readonly commits: number
   /** A durable commit. Throws `ledger.corrupt` for one that is missing. */
   commit(seq: number): PastCommit
+  /** Durable commits from `from` on that hold entries of a run, in order. */
+  commitsOf(runId: RunId, from: number): readonly number[]
   /** Signed records `from` <= leaf < `to`, in log order. */
   log(from: number, to: number): Promise<readonly LoggedLine[]>
   /** Throws `receipt.not_found` for a leaf that there is not. */

@@ -166,6 +166,11 @@ export class Reader {
     }
   }
 
+  /** Durable commits from `from` on that hold entries of a run, in order. */
+  *commitsOf(runId: RunId, from: number): Generator<number> {
+    for (const [seq] of this.#derived.visits(runId)) if (seq >= from) yield seq
+  }
+
   async *journal(
     runId: RunId,
     from = 0,

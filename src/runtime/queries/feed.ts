@@ -17,7 +17,7 @@ export interface FeedOptions {
   readonly paceMs: number | undefined
 }
 
-interface Place {
+export interface Place {
   readonly seq: number
   readonly line: number
 }
@@ -133,15 +133,16 @@ function eventOf(ledger: FeedParts['ledger'], line: Exclude<CommitLine, { kind: 
   return { type: kind, line: logLine(ledger, line) } as const
 }
 
-function placeText({ seq, line }: Place): EventPlace {
+export function placeText({ seq, line }: Place): EventPlace {
   return `${seq}.${line}`
 }
 
-function parsePlace(text: EventPlace): Place {
+export function parsePlace(text: EventPlace, named = { method: 'feed', name: 'since' }): Place {
   const [, seq, line] = /^([0-9]{1,15})\.([0-9]{1,15})$/.exec(text) ?? []
   if (seq === undefined || line === undefined) {
-    const problem = 'since is no place that this ledger has given'
-    throw new TallyError('service.invalid_params', { method: 'feed', problem })
+    const { method, name } = named
+    const problem = `${name} is no place that this ledger has given`
+    throw new TallyError('service.invalid_params', { method, problem })
   }
   return { seq: Number(seq), line: Number(line) }
 }

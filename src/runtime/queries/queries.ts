@@ -1,6 +1,6 @@
 import type { Json } from '../../core/index.js'
 import type { OwnerHandler } from '../../ledger/index.js'
-import type { QueryRequests, QueryStreams } from './query-types.js'
+import type { FollowedEntry, QueryRequests, QueryStreams } from './query-types.js'
 
 type Asked<Query extends { readonly params: object; readonly result: unknown }> = (
   ...params: object extends Query['params'] ? [params?: Query['params']] : [params: Query['params']]
@@ -39,7 +39,11 @@ const requests: Readonly<Record<keyof QueryRequests, true>> = {
   locate: true
 }
 
-const streams: Readonly<Record<keyof QueryStreams, true>> = { verifying: true, feed: true }
+const streams: Readonly<Record<keyof QueryStreams, true>> = {
+  verifying: true,
+  follow: true,
+  feed: true
+}
 
 export function isQuery(method: string): method is keyof QueryRequests {
   return Object.hasOwn(requests, method)
@@ -67,11 +71,26 @@ export function queriesOf(handle: OwnerHandler): Queries {
   return Object.fromEntries([...asked, ...followed]) as Queries
 }
 
+/** {@link QueryStreams.follow} that its caller can end. */
+export function followRun(
+  handle: OwnerHandler,
+  params: QueryStreams['follow']['params'],
+  signal?: AbortSignal
+): AsyncIterable<FollowedEntry> {
+  return follow(handle, 'follow', params, signal) as unknown as AsyncIterable<FollowedEntry>
+}
+
 /** A stream that ends when its reader leaves, even while it waits for what comes next. */
-function follow(handle: OwnerHandler, method: string, params: object): AsyncIterable<Json> {
+function follow(
+  handle: OwnerHandler,
+  method: string,
+  params: object,
+  signal?: AbortSignal
+): AsyncIterable<Json> {
   const abort = new AbortController()
+  const ends = signal === undefined ? abort.signal : AbortSignal.any([abort.signal, signal])
   // Streams are never promises.
-  const events = handle(requestOf(method, params, abort.signal)) as AsyncIterable<Json>
+  const events = handle(requestOf(method, params, ends)) as AsyncIterable<Json>
   const iterator = events[Symbol.asyncIterator]()
   return {
     [Symbol.asyncIterator]: () => ({

@@ -292,6 +292,13 @@ export type FeedEvent =
   /** What followed `since` is not kept any more: ask anew, and follow from here. */
   | { readonly type: 'reset'; readonly place: EventPlace }
 
+/** One entry of a run that is followed. */
+export interface FollowedEntry {
+  /** `after` of who goes on behind it. */
+  readonly place: EventPlace
+  readonly entry: JsonObject
+}
+
 /** Queries with one result. */
 export interface QueryRequests {
   readonly find: {
@@ -373,6 +380,11 @@ export interface QueryStreams {
       readonly executions?: number
     }
     readonly event: VerificationProgress
+  }
+  /** A run's journal behind `after`, then what follows, until it ends. Throws `run.not_found`. */
+  readonly follow: {
+    readonly params: { readonly id: string; readonly after?: EventPlace }
+    readonly event: FollowedEntry
   }
   /** What becomes durable after `since`, default from now on, until the caller ends it. */
   readonly feed: {

@@ -2,6 +2,7 @@ import { limits, once, type RunId, systemClock } from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
 import { doctorChecks } from '../queries/doctor.js'
 import { type FeedParts, feed } from '../queries/feed.js'
+import { followedRun } from '../queries/follow.js'
 import { grantPage } from '../queries/grant-lines.js'
 import { logPage, logProof } from '../queries/ledger-log.js'
 import { parseCount, stateHistory, statePage, stateProof } from '../queries/past-state.js'
@@ -77,6 +78,12 @@ export function ledgerStreams(parts: QueryParts): Partial<StreamTable<keyof Quer
       const executions = params.optionalCountTo('executions', limits.VERIFY_EXECUTIONS_MAX) ?? 1
       params.end()
       return verifying(parts, { notes, replay, executions })
+    },
+    follow: (params, signal) => {
+      const after = params.optionalText('after')
+      const id = params.text('id') as RunId
+      params.end()
+      return followedRun(ledger, { id, after }, signal)
     },
     feed: (params, signal) => {
       const since = params.optionalText('since')
