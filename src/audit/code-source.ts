@@ -1,6 +1,7 @@
 import type {
   Block,
   CompiledDocument,
+  CompiledFunction,
   CompiledRootLeaf,
   JournalEntry,
   Provider,
@@ -27,7 +28,7 @@ export type RecordedCode =
   | {
       readonly kind: 'ready'
       readonly root: RootBlock
-      readonly compiled: CompiledDocument | CompiledRootLeaf
+      readonly compiled: CompiledDocument | CompiledRootLeaf | CompiledFunction
       /** Where the names of this run lead. */
       readonly block: (reference: string) => Block | undefined
     }

@@ -48,6 +48,7 @@ export {
   type WaitAnswer,
   type WaitOptions
 } from './code/context.js'
+export { PUBLISH_EFFECT, StepFailure } from './code/function-context.js'
 export {
   areObligations,
   type BlockLimits,
@@ -59,17 +60,41 @@ export {
   joinedObligation,
   type Obligations
 } from './code/obligation.js'
+export type { SchemaInput, SchemaOutput, TypedSchema } from './code/schema.js'
+export type {
+  FunctionStepOptions,
+  StepConfirm,
+  StepOptions,
+  StepRetry
+} from './code/step-options.js'
 export { installTripwire } from './code/tripwire.js'
 export type { Parsed, StandardSchema, ValueSchema } from './code/value-schema.js'
+export {
+  defineWorkflow,
+  type FunctionDefinition,
+  functionBlock,
+  functionSchemaName,
+  isWorkflow,
+  type Workflow,
+  type WorkflowDefinition
+} from './code/workflow.js'
+export type {
+  StepFunction,
+  StepScope,
+  TypedBlock,
+  WorkflowContext
+} from './code/workflow-context.js'
 export {
   compileComposite,
   compileDocument,
   compilePlan,
   compilingDocument
 } from './document/compile.js'
+export { compileFunction, functionHash } from './document/compile-function.js'
 export type {
   CompiledComposite,
   CompiledDocument,
+  CompiledFunction,
   CompiledLeaf,
   CompiledNode,
   CompiledPlanGraph,
@@ -103,7 +128,7 @@ export {
   schemaProblems
 } from './document/parse.js'
 export type { BlockRegistry, ConditionPredicate } from './document/registry.js'
-export { type CompiledRootLeaf, leafRootOf, rootOf } from './document/root.js'
+export { type CompiledRootLeaf, functionRootOf, leafRootOf, rootOf } from './document/root.js'
 export { approversIn, approversSchema } from './document/schema.js'
 export { validatingPlan } from './document/validate.js'
 export { type EndedWithoutCode, EndingWithoutCode } from './pump/ending-without-code.js'

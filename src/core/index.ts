@@ -60,6 +60,7 @@ export {
   spendWorkOnce
 } from './document/work.js'
 export type { DocumentPath } from './document/yaml.js'
+export { type Duration, durationMs } from './duration.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
 export {
@@ -112,6 +113,7 @@ export {
 } from './json/exact-numbers.js'
 export { anyWithin, findingLarge, isLarge, writingLength, writtenLength } from './json/length.js'
 export { parse, parseInTurns, reading } from './json/parse.js'
+export { withoutUndefined } from './json/plain.js'
 export { CanonicalScan } from './json/scan.js'
 export {
   copyJson,

@@ -41,6 +41,8 @@ export const WRITE_SET_KEYS_MAX = 100_000
 
 /** Effects one attempt of a leaf may ask for. */
 export const ATTEMPT_EFFECTS_MAX = 10_000
+/** Steps of one workflow function that are open at once. */
+export const WORKFLOW_STEPS_OPEN_MAX = 1_000
 /** Answers of one attempt that are kept in memory as they are; with more, all are folded. */
 export const TAPE_ANSWERS_MAX = 32
 /** Bodies of folded recorded results that stay, and the length of each; others are read back. */

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'eventemitter3'
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
-import type { Diagnostic, PumpHost, SignalOutcome } from '../block/index.js'
+import type { Diagnostic, PumpHost, SignalOutcome, Workflow } from '../block/index.js'
 import type { Sandbox } from '../capability/index.js'
 import type { Clock, Hash, IdentityId, Json, Random } from '../core/index.js'
 import type { InspectionMessage, Inspector } from '../inspect/index.js'
@@ -27,7 +27,7 @@ import type { DeliveredEvent } from './run/channel.js'
 import type { RunHandle } from './run/handle.js'
 import type { OnQuarantine } from './run/quarantine.js'
 import type { SignalOptions } from './run/signal-options.js'
-import type { StartedRun, StartOptions } from './run/start-options.js'
+import type { StartedRun, StartOptions, WorkflowStartOptions } from './run/start-options.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
 
 export interface RuntimeOptions extends Registrations, OpenOptions {
@@ -117,6 +117,12 @@ export interface Runtime extends AsyncDisposable {
    * Every event of every run started after the first listener was added; as `--json` prints them.
    */
   readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
+  /** As below, of a registered workflow in code, with its input. */
+  start<Input>(
+    workflow: Workflow<Input, unknown>,
+    input: NoInfer<Input>,
+    options?: WorkflowStartOptions
+  ): Promise<StartedRun>
   /**
    * Starts a run of a document: YAML or JSON text, or the parsed document. Resolves once the start
    * (id, definition, input) is on disk, so that work that was accepted outlives this process: the
@@ -126,6 +132,12 @@ export interface Runtime extends AsyncDisposable {
    * `cause` is the failed `Response`, whose `details.diagnostics` list what is wrong.
    */
   start(document: string | Json, options?: StartOptions): Promise<StartedRun>
+  /** As below, of a registered workflow in code; what it gives has its type. */
+  begin<Input, Output>(
+    workflow: Workflow<Input, Output>,
+    input: NoInfer<Input>,
+    options?: WorkflowStartOptions
+  ): RunHandle<Output>
   /**
    * As {@link start}, and gives the handle at once, for those who read events from the first on.
    * Nothing is on disk yet when it returns; what refuses the run rejects `result`, or is it.

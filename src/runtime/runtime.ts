@@ -58,7 +58,7 @@ import { judgeOpenJournals } from './run/own-journal.js'
 import { Quarantine } from './run/quarantine.js'
 import { Runs } from './run/runs.js'
 import type { SignalOptions } from './run/signal-options.js'
-import type { StartedRun, StartOptions } from './run/start-options.js'
+import { type GivenStart, type StartSource, startOf } from './run/start-source.js'
 import type { FollowOptions, Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
 import { exemptSecrets } from './service/redacted-service.js'
 import { servingOf } from './serving.js'
@@ -237,19 +237,18 @@ export class WiredRuntime implements Runtime {
     this.#opened.socket?.serve({ identity, handle })
   }
 
-  async start(document: string | Json, options: StartOptions = {}): Promise<StartedRun> {
-    return this.runsOf.start(...this.#beginningOf(document, options))
-  }
+  readonly start = (async (source: StartSource, ...given: GivenStart) =>
+    this.runsOf.start(...this.#beginningOf(source, given))) as Runtime['start']
 
-  begin(document: string | Json, options: StartOptions = {}): RunHandle {
-    return this.runsOf.handleOf(this.runsOf.begin(...this.#beginningOf(document, options)))
-  }
+  // What a run gives is what its workflow says that it gives.
+  readonly begin = ((source: StartSource, ...given: GivenStart): RunHandle =>
+    this.runsOf.handleOf(
+      this.runsOf.begin(...this.#beginningOf(source, given))
+    )) as Runtime['begin']
 
-  #beginningOf(document: string | Json, options: StartOptions): Parameters<Runs['begin']> {
+  #beginningOf(source: StartSource, given: GivenStart): Parameters<Runs['begin']> {
     if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
-    const { id = this.#random.uuid(), inputs = {}, context, trace } = options
-    const prepared = this.registry.documents.prepare(document, options)
-    return [id as RunId, prepared, { inputs, principal: ownerNamed(), context, trace }]
+    return startOf(this.registry.documents, { source, given, random: this.#random })
   }
 
   async attach(id: string): Promise<RunHandle> {

@@ -129,6 +129,8 @@ function saidBy(ask: PumpCommand): Said {
     }
     case 'cancel':
       return { kind, path: ask.path }
+    case 'answer':
+      throw new Error('a composite answers no code')
     case 'scope.open':
       return { kind, path: ask.path, attempt: ask.attempt, outermost: ask.outermost }
     case 'scope.commit':

@@ -1,14 +1,13 @@
 import { type Actor, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
-import {
-  connectPump,
-  type DecisionMadeEvent,
-  type NodeOptions,
-  type PumpCommand,
-  type PumpPort,
-  type Request,
-  type Response,
-  type SideEffectClass
+import type {
+  DecisionMadeEvent,
+  NodeOptions,
+  PumpCommand,
+  Request,
+  Response,
+  SideEffectClass
 } from '../../src/block/chart/protocol.js'
+import { connectPump, type PumpPort } from '../../src/block/chart/pump-port.js'
 import type { FoldDelivery } from '../../src/block/replay/fold.js'
 import type { Json } from '../../src/core/index.js'
 

@@ -42,15 +42,14 @@ import {
   planGuards
 } from '../../src/block/chart/plan.js'
 import { idlePlan, type PlanContext } from '../../src/block/chart/plan-progress.js'
-import {
-  type ActorSystem,
-  type BlockReport,
-  type CompositeEvent,
-  type ExecuteEvent,
-  type LeafEvent,
-  type PumpCommand,
-  pumpOf
+import type {
+  BlockReport,
+  CompositeEvent,
+  ExecuteEvent,
+  LeafEvent,
+  PumpCommand
 } from '../../src/block/chart/protocol.js'
+import { type ActorSystem, pumpOf } from '../../src/block/chart/pump-port.js'
 import { logicsOf } from '../../src/block/document/compile-session.js'
 import type { CompiledComposite, CompiledPlanGraph } from '../../src/block/document/compiled.js'
 import { limits, present } from '../../src/core/index.js'

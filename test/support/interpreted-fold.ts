@@ -3,7 +3,7 @@ import type { BlockIdentity } from '../../src/block/chart/chart-run.js'
 import { type LeafTable, leafTable } from '../../src/block/chart/leaf.js'
 import { childIdentity } from '../../src/block/chart/parent-table.js'
 import type { BlockReport, CompositeEvent, PumpCommand } from '../../src/block/chart/protocol.js'
-import type { CompiledDocument } from '../../src/block/document/compiled.js'
+import type { CompiledPlanGraph, CompiledWithChildren } from '../../src/block/document/compiled.js'
 import {
   type BlockEvent,
   type FoldedBlock,
@@ -30,15 +30,15 @@ type MachineSnapshot = ReturnType<CompositeMachine['getInitialSnapshot']>
 type Scope = ActorScope<MachineSnapshot, CompositeEvent>
 type ExecutableAction = Parameters<Scope['actionExecutor']>[0]
 
-const machines = new WeakMap<CompiledDocument, CompositeMachine>()
+const machines = new WeakMap<CompiledWithChildren, CompositeMachine>()
 
 /** The two kinds of machines differ in their contexts, into which nothing here looks. */
-function machineOf(compiled: CompiledDocument): CompositeMachine {
+function machineOf(compiled: CompiledWithChildren): CompositeMachine {
   const machine =
     machines.get(compiled) ??
     (compiled.kind === 'composite'
       ? compositeMachine(compiled)
-      : (planMachine(compiled) as unknown as CompositeMachine))
+      : (planMachine(compiled as CompiledPlanGraph) as unknown as CompositeMachine))
   machines.set(compiled, machine)
   return machine
 }
@@ -46,7 +46,7 @@ function machineOf(compiled: CompiledDocument): CompositeMachine {
 /** A composite or a plan. */
 class InterpretedStepper implements Stepper {
   readonly #block: FoldedBlock
-  readonly #compiled: CompiledDocument
+  readonly #compiled: CompiledWithChildren
   readonly #machine: CompositeMachine
   readonly #leaves: LeafTable
   readonly #scope: Scope
@@ -54,7 +54,7 @@ class InterpretedStepper implements Stepper {
 
   constructor(
     block: FoldedBlock,
-    compiled: CompiledDocument,
+    compiled: CompiledWithChildren,
     actor: AnyActorRef,
     identity: BlockIdentity
   ) {
@@ -139,7 +139,7 @@ interface ActionParams {
 }
 
 function actorOf(
-  compiled: CompiledDocument,
+  compiled: CompiledWithChildren,
   input: BlockIdentity,
   parent?: AnyActorRef
 ): AnyActorRef {

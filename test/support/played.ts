@@ -1,5 +1,6 @@
 import { type AnyActor, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
-import { connectPump, type PumpCommand } from '../../src/block/chart/protocol.js'
+import type { PumpCommand } from '../../src/block/chart/protocol.js'
+import { connectPump } from '../../src/block/chart/pump-port.js'
 
 type Inspect = NonNullable<Parameters<typeof createActor>[1]>['inspect']
 

@@ -57,7 +57,8 @@ export type ParentStep<Context extends ParentRun> = TableStep<Context, Composite
 
 /** Blocks with children also send to them. */
 export interface ParentSink extends Sink {
-  send(node: string, event: CompositeEvent): void
+  /** `template`: what the child is made from, where its parent's compiled form does not say. */
+  send(node: string, event: CompositeEvent, template?: ChildTemplate): void
 }
 
 /** What a child is made from. */
@@ -198,13 +199,13 @@ class ParentActorSink extends ActorSink implements ParentSink {
     this.#identity = identity
   }
 
-  send(node: string, event: CompositeEvent): void {
-    const child = this.#children[node] ?? this.#spawn(node)
+  send(node: string, event: CompositeEvent, template?: ChildTemplate): void {
+    const child = this.#children[node] ?? this.#spawn(node, template)
     this.scope.defer(() => child.send(event))
   }
 
-  #spawn(name: string): AnyActorRef {
-    const place = present(this.#parts.child(name), `node ${name}`)
+  #spawn(name: string, template: ChildTemplate | undefined): AnyActorRef {
+    const place = present(template ?? this.#parts.child(name), `node ${name}`)
     const logic = present(this.#parts.children[place.src], `logic ${place.src}`)
     const input = childIdentity(this.#identity, place)
     const options = { id: name, parent: this.scope.self, src: place.src, input }

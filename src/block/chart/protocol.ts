@@ -1,115 +1,25 @@
-import type { AnyActorRef } from 'xstate'
-import type { Approvers, Hash, Json, JsonObject, WaitToken } from '../../core/index.js'
+import type { Hash, Json, JsonObject, WaitToken } from '../../core/index.js'
+import type { AnswerCommand, CodeCalledEvent, CodeReturnedEvent } from './function-call.js'
+import type { NodeOptions, Request, Response, SideEffectClass } from './request.js'
 
 /**
  * The messages between a parent block, its child blocks and the pump (B1-B3). All plain JSON.
  *
  * A chart never awaits (D1). It gives each wish as a {@link PumpCommand} to the
- * {@link PumpPort} of its actor system, and continues when the pump delivers the answer as an
+ * `PumpPort` of its actor system, and continues when the pump delivers the answer as an
  * event. `at` is milliseconds on the run's logical clock (K7); every delivery carries it, and
  * nothing in a chart reads another clock.
  */
 
-/**
- * Highest class of effects a block may ask for; unset in a document means `non_idempotent` (B9).
- */
-export type SideEffectClass = 'none' | 'idempotent' | 'non_idempotent'
-
-/**
- * What a block receives (B1). `metadata` holds derived ids only, nothing that varies between runs.
- */
-export interface Request {
-  readonly payload: Json
-  readonly context: JsonObject
-  readonly metadata: RequestMetadata
-}
-
-export interface RequestMetadata {
-  readonly id: string
-  readonly traceId: string
-  readonly spanId: string
-  readonly parentSpanId?: string
-  readonly runId: string
-  readonly blockName: string
-  readonly nodeName: string
-  /** From 1. */
-  readonly attempt: number
-  readonly sideEffectClass: SideEffectClass
-  /** Receipt of the composite whose deferred step this is (C4). */
-  readonly parentReceipt?: Hash
-}
-
-/**
- * What a block returns (B1). Failures are data: `reason` is a stable label, `errorType` a class.
- */
-export interface Response {
-  readonly success: boolean
-  readonly data: Json
-  readonly reason?: string
-  readonly details?: JsonObject
-  readonly errorType?: string
-  readonly metadata: JsonObject
-}
-
-/**
- * One entry of a recovery list (B8); `errors` narrows it to first failures of these error types.
- */
-export type RetryPolicyStep =
-  | {
-      readonly kind: 'retry'
-      /** Executions in all, the first one included. */
-      readonly maxAttempts: number
-      readonly intervalMs: number
-      readonly backoff: 'fixed' | 'linear' | 'exp'
-      readonly maxIntervalMs?: number
-      readonly errors?: readonly string[]
-    }
-  | { readonly kind: 'repair'; readonly repair: string; readonly errors?: readonly string[] }
-  | {
-      readonly kind: 'fallback'
-      readonly providers: readonly string[]
-      readonly errors?: readonly string[]
-    }
-  | { readonly kind: 'bubble'; readonly errors?: readonly string[] }
-
-/** How a parent wants this execution done. Absent fields take the defaults of B8 and B9. */
-export interface NodeOptions {
-  readonly recovery?: readonly RetryPolicyStep[]
-  /** `ask`: a failure that recovery does not cure waits for a decision. Default `stop`. */
-  readonly onError?: 'stop' | 'ask'
-  /** With `ask`: also when its own time was over; `until`: the deadline of its parents (W13). */
-  readonly parks?: { readonly until?: number }
-  /** Bounds the whole node, retries and waits included (W5). */
-  readonly timeoutMs?: number
-  /** When the pump settles the attempt `timed_out`, in logical time: the earliest of all. */
-  readonly deadline?: number
-  /** The pump raises a wait `confirmation` before the attempt; `when` was already evaluated. */
-  readonly confirm?: { readonly message?: string; readonly approvers?: Approvers }
-  /** Only inside an atomic composite: done after its commit, as work of its own (C4). */
-  readonly deferred?: true
-  /** Executions that a step makes of a block at most, by its name here; absent: no bound (K14). */
-  readonly attempts?: Readonly<Record<string, number>>
-  /** Overrides the class of the block; can only be stated, not checked, here. */
-  readonly sideEffects?: SideEffectClass
-  /**
-   * After a failure that certainly did nothing, a retry or repair that would be unsafe gives way to
-   * what follows it in the list; absent: it ends the node (C3).
-   */
-  readonly passesUnsafe?: true
-  /** What attempts see as now, milliseconds; absent: when each was asked for (C2). */
-  readonly frozenAt?: number
-  /**
-   * Places in plans with declared order, outermost first: earlier ones are delivered before (D3).
-   */
-  readonly turns?: readonly PlanTurn[]
-}
-
-/** A node's place in the order of a plan. */
-export interface PlanTurn {
-  /** Actor path of the plan. */
-  readonly plan: string
-  readonly place: number
-}
+export type {
+  NodeOptions,
+  PlanTurn,
+  Request,
+  RequestMetadata,
+  Response,
+  RetryPolicyStep,
+  SideEffectClass
+} from './request.js'
 
 /** Why a block is WAITING (B3). */
 export type WaitReason =
@@ -173,6 +83,8 @@ export type Delivery =
   | DecisionMadeEvent
   | OverlaySettledEvent
   | { readonly type: 'scope.conflict'; readonly at: number }
+  | CodeCalledEvent
+  | CodeReturnedEvent
 
 /** The attempt that was asked for has ended. */
 export interface AttemptSettledEvent {
@@ -245,6 +157,7 @@ export type CompositeEvent = BlockCommand | Delivery | BlockReport
  *   composite inside one (C4). Open has no answer; commit and abort are answered by
  *   `scope.settled`, and a commit whose reads changed (L10) by `scope.conflict`, on which the
  *   composite opens again and runs anew.
+ * - `answer`: the call of a workflow function that asked for a child has its answer (B12).
  * - `settled` / `waiting` / `resumed`: the root's report, since it has no parent.
  */
 export type PumpCommand =
@@ -253,6 +166,7 @@ export type PumpCommand =
   | DecisionCommand
   | CancelCommand
   | OverlayCommand
+  | AnswerCommand
   | RootCommand
 
 export interface AttemptCommand {
@@ -330,31 +244,6 @@ export type RootCommand =
   | { readonly kind: 'waiting'; readonly path: string; readonly wait: Wait; readonly at: number }
   | { readonly kind: 'resumed'; readonly path: string; readonly at: number }
 
-/**
- * The pump as charts see it. `ask` is called inside a transition: it only records. It must not read
- * the actor's snapshot and must not deliver before the current macrostep has ended.
- */
-export interface PumpPort {
-  ask(ask: PumpCommand, actor: AnyActorRef): void
-  reported?(path: string, report: BlockReport): void
-}
-
-/** The system of a root actor and all its children. */
-export type ActorSystem = AnyActorRef['system']
-
-// Keyed by actor system, so that one compiled chart serves many runs without closures.
-const pumps = new WeakMap<ActorSystem, PumpPort>()
-
-/** Joins a root actor's system to its pump; call it between `createActor` and `start`. */
-export function connectPump(system: ActorSystem, pump: PumpPort): void {
-  pumps.set(system, pump)
-}
-
-/** The pump of an actor system; undefined when none was connected (a drawn or inspected chart). */
-export function pumpOf(system: ActorSystem): PumpPort | undefined {
-  return pumps.get(system)
-}
-
 export const ROOT_PATH = 'root'
 
 /** Reason labels, verbatim and stable (B5). */
@@ -372,7 +261,8 @@ export const reasons = {
   unsafeToRetry: 'unsafe_to_retry',
   cancelled: 'cancelled',
   timedOut: 'timed_out',
-  denied: 'denied'
+  denied: 'denied',
+  scopeConflict: 'scope_conflict'
 } as const
 
 /** A failed response with nothing but its label and details. */

@@ -10,7 +10,8 @@ import {
   TallyError
 } from '../../core/index.js'
 import { rootCommand, type Sink } from './chart-run.js'
-import { type ActorSystem, type BlockReport, type PumpCommand, pumpOf } from './protocol.js'
+import type { BlockReport, PumpCommand } from './protocol.js'
+import { type ActorSystem, pumpOf } from './pump-port.js'
 
 /**
  * A chart as a table: for each state that has no states inside, its transitions with their

@@ -3,12 +3,12 @@ import {
   type Approvers,
   type Hash,
   hashJson,
-  inputJsonSchema,
   type Json,
   TallyError,
   type UnitId
 } from '../../core/index.js'
 import type { Response, SideEffectClass } from '../chart/protocol.js'
+import type { Call } from './calls.js'
 import type { Compensation } from './compensation.js'
 import type { BlockContext, EffectCall, Located, WaitAnswer, WaitOptions } from './context.js'
 import {
@@ -18,6 +18,7 @@ import {
   declaredObligation,
   type Obligations
 } from './obligation.js'
+import { anyValue, parserOf, parseWith, schemaOf } from './schema.js'
 import type { Parsed } from './value-schema.js'
 
 /** What executing a leaf needs of its block. */
@@ -90,6 +91,10 @@ export interface Block {
    * this library only.
    */
   readonly touchesNothing?: true
+  /** Runs instead of `run`: the code of a workflow function (B12). */
+  readonly body?: FunctionBody
+  /** The same block with another side-effect class: of a step that is a function. */
+  readonly classed?: (sideEffects: SideEffectClass) => Block
   /** Runs instead of `run`: the leaf is part of the kernel. */
   readonly kernel?: KernelWork
   /**
@@ -195,31 +200,28 @@ export function touchingNothing(block: Block): Block {
   return Object.freeze<Block>({ ...block, touchesNothing: true })
 }
 
-const anyValue = (value: unknown): Parsed => ({ ok: true, value })
-
-function parserOf(schema: z.ZodType | undefined): (value: unknown) => Parsed {
-  return schema === undefined ? anyValue : (value) => parseWith(schema, value)
+function invalid(name: string, problem: string): TallyError {
+  return new TallyError('block.invalid_definition', { name, problem })
 }
 
-function parseWith(schema: z.ZodType, value: unknown): Parsed {
-  const result = schema.safeParse(value)
-  if (result.success) return { ok: true, value: result.data }
-  const issue = result.error.issues[0]
-  const path = issue === undefined ? '' : issue.path.map(String).join('.')
-  return { ok: false, problem: `${path === '' ? 'value' : path}: ${issue?.code ?? 'invalid'}` }
+/** The code of a workflow function (B12). */
+export interface FunctionBody {
+  run(port: BodyPort, input: unknown): unknown
 }
 
-function schemaOf(name: string, schema: z.ZodType | undefined, which: string): Json {
-  if (schema === undefined) return null
-  try {
-    return JSON.parse(JSON.stringify(inputJsonSchema(schema)))
-  } catch (cause) {
-    throw invalid(name, `its ${which} schema cannot be written as JSON Schema`, cause)
-  }
-}
-
-function invalid(name: string, problem: string, cause?: unknown): TallyError {
-  return new TallyError('block.invalid_definition', { name, problem }, { cause })
+/** What the code of a workflow function may touch, besides what a block may. */
+export interface BodyPort {
+  readonly context: BlockContext
+  /** When the code was last given something, milliseconds on the run's clock. */
+  now(): number
+  /** Calls; rejects as the call is answered. Throws {@link BlockFailure} for a bad one. */
+  call<Result>(
+    effect: string,
+    request: Json,
+    build: (call: Omit<Call, 'kind'>) => Call
+  ): Promise<Result>
+  /** Calls have to say at which line of the code they are made. */
+  readonly marksLines: boolean
 }
 
 /*

@@ -26,6 +26,8 @@ export interface CallRunInput {
 }
 
 export interface CallRunPort {
+  /** Whether calls say at which line of the code they are made: for messages about them. */
+  readonly marksLines?: boolean
   /** The code made a call; it is answered later, through `call.answer`. */
   called(call: Call): void
   settled(outcome: Outcome): void

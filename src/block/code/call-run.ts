@@ -14,11 +14,18 @@ import type {
   Attribution,
   Block,
   BlockCode,
+  BodyPort,
   IntentEffect,
   IntentPort
 } from './block.js'
 import type { CallRunInput, CallRunPort } from './call-run-input.js'
-import { builtInEffects, type Call, requestTextHash, reservedEffects } from './calls.js'
+import {
+  builtInEffects,
+  type Call,
+  mustBeAwaited,
+  requestTextHash,
+  reservedEffects
+} from './calls.js'
 import {
   type AskedEffect,
   checkApproved,
@@ -29,7 +36,6 @@ import {
 import {
   type BlockContext,
   BlockFailure,
-  type BlockState,
   type EffectOptions,
   type WaitAnswer,
   type WaitOptions
@@ -38,7 +44,7 @@ import { CallRunIntentPort } from './intent-port.js'
 import { LazyMembers } from './lazy-signal.js'
 import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from './outcome.js'
 import { signalReceiver } from './receiving.js'
-import { notReserved } from './state-view.js'
+import { blockState } from './state-view.js'
 import { insideBlock, outsideBlock, type WatchedCode } from './tripwire.js'
 
 const noCalls: ReadonlyMap<number, never> = new Map<number, never>()
@@ -66,6 +72,7 @@ export class CallRun {
   #random: Xorshift128 | undefined
   #calls = 0
   #isOver = false
+  #answeredAt: number | undefined
 
   constructor(input: CallRunInput, port: CallRunPort) {
     this.#input = input
@@ -127,9 +134,19 @@ export class CallRun {
   }
 
   #run(block: Block, value: unknown): unknown {
-    const { kernel } = block
-    if (kernel === undefined) return block.run(this.#context(), value)
-    return kernel.run(this.#intentPort(), value as Json)
+    const { kernel, body } = block
+    if (kernel !== undefined) return kernel.run(this.#intentPort(), value as Json)
+    if (body !== undefined) return body.run(this.#bodyPort(), value)
+    return block.run(this.#context(), value)
+  }
+
+  #bodyPort(): BodyPort {
+    return {
+      context: this.#context(),
+      now: () => this.#answeredAt ?? this.#input.at,
+      call: (effect, request, build) => this.#call(effect, request, build),
+      marksLines: this.#port.marksLines === true
+    }
   }
 
   #intentPort(): IntentPort {
@@ -199,8 +216,8 @@ export class CallRun {
 
   /** A call that the code has not waited for. */
   #forgotten(): Call | undefined {
-    if (this.#outstanding === undefined || this.#outstanding.size === 0) return undefined
-    return [...this.#outstanding.values()].find((call) => call.kind !== 'sleep')
+    const isFunction = this.#input.block.body !== undefined
+    return [...this.outstanding.values()].find((call) => mustBeAwaited(call, isFunction))
   }
 
   #outputOf(value: unknown): Outcome {
@@ -228,7 +245,7 @@ export class CallRun {
       unitId,
       path,
       attempt,
-      state: this.#state(),
+      state: blockState(this.#input.view, (prefix) => this.#list(prefix)),
       now: () => at,
       random: () => this.#chance().random(),
       uuid: () => this.#chance().uuid(),
@@ -254,25 +271,8 @@ export class CallRun {
     return this.#random
   }
 
-  #state(): BlockState {
-    const { view } = this.#input
-    return Object.freeze<BlockState>({
-      get: <Value extends Json>(key: string) => {
-        const text = view.read(key)
-        return text === undefined ? undefined : (JSON.parse(text) as Value)
-      },
-      has: (key) => view.read(key) !== undefined,
-      set: (key, value) => view.write(notReserved(key), value),
-      delete: (key) => view.write(notReserved(key), undefined),
-      list: async (prefix) => {
-        const below = await this.#call<readonly string[]>(builtInEffects.list, prefix, (call) => ({
-          kind: 'list',
-          prefix,
-          ...call
-        }))
-        return view.list(prefix, below)
-      }
-    })
+  #list(prefix: string): Promise<readonly string[]> {
+    return this.#call(builtInEffects.list, prefix, (call) => ({ kind: 'list', prefix, ...call }))
   }
 
   #effect<Result extends Json>(
@@ -383,8 +383,9 @@ export class CallRun {
         effect,
         request: copy,
         requestHash: requestTextHash(effect, text),
-        answer: (ok, body) => {
+        answer: (ok, body, at) => {
           this.#outstanding?.delete(seq)
+          this.#answeredAt = at ?? this.#answeredAt
           if (ok) resolve(body as Result)
           else reject(effectFailure(body))
         }

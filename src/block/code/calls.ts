@@ -6,19 +6,26 @@ import {
   type Json,
   sha256Hex
 } from '../../core/index.js'
+import type { FunctionCall } from '../chart/function-call.js'
 import type { SideEffectClass } from '../chart/protocol.js'
 import type { EffectCall, Located } from './context.js'
 
 /** What one attempt asked for and has not been given yet. `seq` counts its calls from 1. */
-export type Call = EffectRequest | SleepRequest | WaitRequest | ListRequest | SignalRequest
+export type Call =
+  | EffectRequest
+  | SleepRequest
+  | WaitRequest
+  | ListRequest
+  | SignalRequest
+  | ChildRequest
 
 interface CallBase {
   readonly seq: number
   readonly effect: string
   readonly request: Json
   readonly requestHash: Hash
-  /** Hands the result to the code; `ok` false rejects. */
-  readonly answer: (ok: boolean, body: Json) => void
+  /** Hands the result to the code, with when it came; `ok` false rejects. */
+  readonly answer: (ok: boolean, body: Json, at?: number) => void
 }
 
 export interface EffectRequest extends CallBase {
@@ -54,6 +61,27 @@ export interface SignalRequest extends CallBase {
 export interface ListRequest extends CallBase {
   readonly kind: 'list'
   readonly prefix: string
+}
+
+/** Code of a workflow function asks for a child, or begins or ends an atomic part (B12). */
+export interface ChildRequest extends CallBase {
+  readonly kind: 'child'
+  readonly call: FunctionCall
+  /** Does the work of a step that is a function. */
+  readonly perform: ((call: EffectCall) => unknown) | undefined
+  /** The line of the code that asks, where somebody may want to know. */
+  readonly line: string | undefined
+  /** The code may end without having waited for it. */
+  readonly isLoose: () => boolean
+}
+
+/**
+ * Whether the result of the code depends on having waited for a call. That of a workflow function
+ * depends on the order of its answers alone, which is recorded.
+ */
+export function mustBeAwaited(call: Call, isFunction: boolean): boolean {
+  if (call.kind === 'child') return !call.isLoose()
+  return call.kind === 'effect' || !(isFunction || call.kind === 'sleep')
 }
 
 /** Effect names of the calls that are not effects of a provider. */

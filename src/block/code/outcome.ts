@@ -1,13 +1,16 @@
 import {
   bytesOver,
+  isJsonObject,
   isTallyError,
   isThrown,
   type Json,
+  type JsonObject,
   limits,
   plainDetails,
   plainText,
   thrownMember
 } from '../../core/index.js'
+import type { Response } from '../chart/request.js'
 import { BlockFailure, DeterminismViolation, EffectFailure } from './context.js'
 
 /** How an execution ended, as data. */
@@ -79,4 +82,18 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
     'then' in value &&
     typeof value.then === 'function'
   )
+}
+
+/** The response of an attempt that failed. */
+export function failureResponse(outcome: Outcome & { readonly ok: false }): Response {
+  const { details } = outcome
+  const asObject: JsonObject = isJsonObject(details) ? details : { value: details }
+  return {
+    success: false,
+    data: null,
+    reason: outcome.reason,
+    errorType: outcome.errorType,
+    details: details === null ? {} : asObject,
+    metadata: {}
+  }
 }

@@ -5,6 +5,7 @@ import {
   limits,
   TallyError
 } from '../../core/index.js'
+import type { BlockState } from './context.js'
 
 /**
  * One unit of work's view of state: its own changes over whatever lies below, with a record of what
@@ -159,4 +160,21 @@ function checkKey(key: string): void {
     !key.startsWith('local/') &&
     !key.includes('\u0000')
   if (!isUsable) throw new TallyError('block.invalid_state_key', { key: String(key).slice(0, 80) })
+}
+
+/** State as code sees it, through a view; `list` is a call, whose answer is sealed. */
+export function blockState(
+  view: StateView,
+  list: (prefix: string) => Promise<readonly string[]>
+): BlockState {
+  return Object.freeze<BlockState>({
+    get: <Value extends Json>(key: string) => {
+      const text = view.read(key)
+      return text === undefined ? undefined : (JSON.parse(text) as Value)
+    },
+    has: (key) => view.read(key) !== undefined,
+    set: (key, value) => view.write(notReserved(key), value),
+    delete: (key) => view.write(notReserved(key), undefined),
+    list: async (prefix) => view.list(prefix, await list(prefix))
+  })
 }

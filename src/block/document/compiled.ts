@@ -3,6 +3,7 @@ import type { Hash } from '../../core/index.js'
 import type { CompositeLogic } from '../chart/composite.js'
 import type { CompositeGraph } from '../chart/composite-graph.js'
 import type { CompileExpressions } from '../chart/expressions.js'
+import type { FunctionLibrary, FunctionLogic } from '../chart/function.js'
 import type { PlanLogic } from '../chart/plan.js'
 import type { PlanLibrary } from '../chart/plan-progress.js'
 import type { SideEffectClass } from '../chart/protocol.js'
@@ -40,8 +41,20 @@ export interface CompiledPlanGraph extends CompiledParent {
   readonly logic: PlanLogic
 }
 
+/** A workflow function ready to run (B12). One of these serves any number of runs. */
+export interface CompiledFunction extends CompiledParent {
+  readonly kind: 'function'
+  readonly plan: FunctionLibrary & { readonly nodes: ReadonlyMap<string, never> }
+  readonly logic: FunctionLogic
+  /** Its atomic parts, each of which is a child. */
+  readonly scope?: CompiledFunction
+}
+
 /** What a run can have for its root. */
 export type CompiledDocument = CompiledComposite | CompiledPlanGraph
+
+/** A block with children. */
+export type CompiledWithChildren = CompiledDocument | CompiledFunction
 
 export type CompiledNode = CompiledLeaf | CompiledDocument
 

@@ -6,58 +6,77 @@ import {
   flatText,
   hashJson,
   type Json,
-  type JsonObject
+  type JsonObject,
+  once
 } from '../../core/index.js'
 import { type LeafLibrary, leafLogic, leafTable } from '../chart/leaf.js'
 import { ROOT_PATH } from '../chart/protocol.js'
 import type { Block } from '../code/block.js'
+import type { FunctionDefinition } from '../code/workflow.js'
 import type { Classes } from '../run/entries.js'
 import { Literals } from '../run/payload-texts.js'
 import type { RootBlock } from '../run/root-block.js'
-import type { CompiledDocument, CompiledLeaf } from './compiled.js'
+import type {
+  CompiledDocument,
+  CompiledFunction,
+  CompiledLeaf,
+  CompiledWithChildren
+} from './compiled.js'
 import type { DocumentDefinition } from './definition.js'
+
+type RootOptions = Pick<RootBlock, 'pins' | 'obligations' | 'isPrivate'>
 
 /** A compiled composite or plan as the root of a run. */
 export function rootOf(
   definition: DocumentDefinition,
   compiled: CompiledDocument,
-  options: Pick<RootBlock, 'pins' | 'obligations' | 'isPrivate'>
+  options: RootOptions
 ): RootBlock {
-  const { name, version, sideEffects, definitionHash, logic } = compiled
-  let definitionText: string | undefined
-  let literals: Literals | undefined
-  let alternatives: boolean | undefined
-  let classes: { readonly found: Classes | undefined } | undefined
+  return {
+    ...parentRoot(definition, compiled, options),
+    literals: once(() => new Literals(inputsOf(definition))),
+    hasAlternatives: once(() => hasAlternatives(compiled)),
+    classes: once(() => classesOf(compiled)),
+    compositeAt: (path) => compositeAt(compiled, path)
+  }
+}
+
+/** A workflow function as the root of a run (B12). */
+export function functionRootOf(
+  definition: FunctionDefinition,
+  compiled: CompiledFunction,
+  options: RootOptions
+): RootBlock {
+  return {
+    ...parentRoot(definition, compiled, options),
+    isFunction: true,
+    hasAlternatives: () => false,
+    // Each call names the class of its block.
+    classes: () => undefined,
+    // Its atomic parts are of its own version.
+    compositeAt: () => compiled
+  }
+}
+
+function parentRoot(
+  definition: DocumentDefinition | FunctionDefinition,
+  { name, version, sideEffects, definitionHash, logic, plan }: CompiledWithChildren,
+  { pins, obligations, isPrivate }: RootOptions
+): Omit<RootBlock, 'hasAlternatives' | 'classes' | 'compositeAt'> {
   return {
     name,
     version,
     // A definition is plain JSON by construction; its type only names the members.
     definition: definition as unknown as JsonObject,
-    definitionText: () => {
-      definitionText ??= flatText(canonicalize(definition))
-      return definitionText
-    },
-    literals: () => {
-      literals ??= new Literals(inputsOf(definition))
-      return literals
-    },
+    definitionText: once(() => flatText(canonicalize(definition))),
     definitionHash,
-    ...(options.pins === undefined ? {} : { pins: options.pins }),
-    ...(options.obligations === undefined ? {} : { obligations: options.obligations }),
+    ...(pins === undefined ? {} : { pins }),
+    ...(obligations === undefined ? {} : { obligations }),
     logic,
-    leafTable: () => leafTable(compiled.plan),
+    leafTable: () => leafTable(plan),
     input: { path: ROOT_PATH, node: ROOT_PATH, block: name, sideEffects },
     isUnit: false,
-    isPrivate: options.isPrivate,
-    hasAlternatives: () => {
-      alternatives ??= hasAlternatives(compiled)
-      return alternatives
-    },
-    classes: () => {
-      classes ??= { found: classesOf(compiled) }
-      return classes.found
-    },
-    compositeAt: (path) => compositeAt(compiled, path)
+    isPrivate
   }
 }
 

@@ -9,6 +9,7 @@ import {
   TallyError,
   type UnitId
 } from '../../core/index.js'
+import type { FunctionCall } from '../chart/function-call.js'
 import type { AttemptCommand } from '../chart/protocol.js'
 import type { Attribution, Block } from '../code/block.js'
 import { CallRun } from '../code/call-run.js'
@@ -27,6 +28,7 @@ import type { RecordedResults } from '../run/recorded-results.js'
 import type { OpenAttempt, RunState } from '../run/run-state.js'
 import { seedOf } from '../run/unit.js'
 import { type Confirmation, confirmationOf } from '../run/waits.js'
+import { checkCallsMade, divergedCall } from './body-calls.js'
 import type { EarlyCallRun } from './inline-run.js'
 
 /** The state of a run whose attempts and overlays are live. */
@@ -87,6 +89,9 @@ export class Attempt implements OpenAttempt {
   #seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash } | undefined
   past: Past
   #waits: Map<number, WaitBegun> | undefined
+  #calls: Map<number, FunctionCall> | undefined
+  /** Answers to the code of a workflow function, which gets them one by one. */
+  readonly #due: Sealed[] = []
   readonly #options: AttemptOptions
   /** Recorded listings to be asked for again, because keys may have changed. */
   #stale: Set<number> | undefined
@@ -109,7 +114,9 @@ export class Attempt implements OpenAttempt {
     this.at = options.at
     this.block = options.block
     this.unitId = options.unitId
-    this.past = new Past(options.ask, { earlier: options.earlier })
+    // Only its children's own entries have what the code of a function was given.
+    const keepsAll = options.block.body !== undefined
+    this.past = new Past(options.ask, { earlier: options.earlier, keepsAll })
     this.#view = new StateView(options.below)
   }
 
@@ -123,6 +130,18 @@ export class Attempt implements OpenAttempt {
   get waits(): Map<number, WaitBegun> {
     this.#waits ??= new Map()
     return this.#waits
+  }
+
+  /** Of a workflow function: what its code has asked for, by the number of the call. */
+  get called(): Map<number, FunctionCall> {
+    this.#calls ??= new Map()
+    return this.#calls
+  }
+
+  /** Of a workflow function: it waits for nothing but its children. */
+  get awaitsChildren(): boolean {
+    if (this.block.body === undefined || this.outstandingCount() === 0) return false
+    return [...this.outstanding()].every(({ kind }) => kind === 'child')
   }
 
   /** What was sealed for this attempt, in delivery order. */
@@ -151,6 +170,10 @@ export class Attempt implements OpenAttempt {
   payloadText(): string {
     this.#payloadText ??= this.#options.textOf(this.ask.request.payload)
     return this.#payloadText
+  }
+
+  get runId(): RunId {
+    return this.#options.runId
   }
 
   get isStarted(): boolean {
@@ -246,6 +269,7 @@ export class Attempt implements OpenAttempt {
 
   #executionPort(port: AttemptPort): CallRunPort {
     return {
+      marksLines: this.#isReplaying,
       called: (call) => {
         const taped = this.past.answers > 0 ? this.recorded.find(call.seq) : undefined
         // A call in the place of another is made when the results from there on are dropped.
@@ -302,6 +326,7 @@ export class Attempt implements OpenAttempt {
       // What was sealed in that turn came too late for the loop.
     } while (this.#given < this.recorded.length)
     this.#isReplaying = false
+    if (this.#calls !== undefined) checkCallsMade(this, this.#calls)
     return []
   }
 
@@ -335,6 +360,7 @@ export class Attempt implements OpenAttempt {
     if (!this.isStarted) return this.waits.get(0)
     let first: WaitBegun | undefined
     for (const call of this.outstanding()) {
+      if (call.kind === 'child') continue
       const wait = this.waits.get(call.seq)
       if (wait === undefined) return undefined
       first ??= wait
@@ -359,8 +385,26 @@ export class Attempt implements OpenAttempt {
   release(entry: Sealed): void {
     this.#stale?.delete(entry.seq)
     if (this.#isReplaying || entry.seq === 0 || !this.isStarted) return
+    if (this.block.body !== undefined) {
+      this.#due.push(entry)
+      return
+    }
     this.#given = this.recorded.length
     this.#answer(entry)
+  }
+
+  /** Gives the code of a workflow function its next answer; false when there is none. */
+  giveNext(): boolean {
+    const next = this.#due.shift()
+    // Code that has ended, or has been cancelled, hears no more.
+    if (next === undefined || this.#execution?.isOver !== false) return false
+    this.#answer(next)
+    return true
+  }
+
+  /** The call with a number that the code waits for. */
+  callAt(seq: number): Call | undefined {
+    return this.#execution?.outstanding.get(seq)
   }
 
   #asksFor({ seq, requestHash }: RecordedResult): boolean {
@@ -371,10 +415,12 @@ export class Attempt implements OpenAttempt {
     if (!this.#asksFor(answer)) this.#diverged(answer)
     // A copy: what the code does to it must not change what is recorded.
     const body = copyJson(answer.body)
-    this.#execution?.outstanding.get(answer.seq)?.answer(answer.ok, body)
+    this.#execution?.outstanding.get(answer.seq)?.answer(answer.ok, body, answer.at)
   }
 
   #diverged(entry: RecordedResult): never {
+    const recorded = this.#calls?.get(entry.seq)
+    if (recorded !== undefined) throw divergedCall(this, entry.seq, recorded)
     throw new TallyError('run.diverged', {
       runId: this.#options.runId,
       path: this.ask.path,

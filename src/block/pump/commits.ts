@@ -1,6 +1,7 @@
-import { limits } from '../../core/index.js'
+import { type Json, limits } from '../../core/index.js'
 import { failedResponse } from '../chart/protocol.js'
-import type { Outcome } from '../code/outcome.js'
+import { failureResponse, type Outcome } from '../code/outcome.js'
+import { returnedDraft } from '../run/body.js'
 import { settledDraft } from '../run/decide.js'
 import { finishedDraft } from '../run/drafts.js'
 import {
@@ -49,6 +50,7 @@ export class Commits {
     const { state, host } = this.#pump
     const { path } = attempt.ask
     if (state.attempts.get(path) !== attempt) return undefined
+    if (attempt.block.body !== undefined) return this.#returned(attempt, outcome)
     const end = attemptEnd(state, attempt, outcome)
     if (end === undefined) return this.runAgain(attempt)
     if (end.dataText === undefined) return this.#fail(attempt, end)
@@ -57,6 +59,15 @@ export class Commits {
     return host.gate.blocks(attempt, attempt.view.writes.keys())
       ? this.#settleInTurn(attempt, end)
       : this.#commit(attempt, end)
+  }
+
+  /** The code of a workflow function has no receipt of its own: the run has (B12). */
+  #returned(attempt: Attempt, outcome: Outcome): undefined {
+    const { writer } = this.#pump
+    const response = outcome.ok
+      ? { success: true, data: JSON.parse(outcome.text) as Json, metadata: {} }
+      : failureResponse(outcome)
+    writer.record(returnedDraft(attempt, response, writer.now()))
   }
 
   #fail(attempt: Attempt, { response, rests }: Omit<AttemptEnd, 'dataText'>) {

@@ -1,5 +1,5 @@
-import type { Json } from '../../core/index.js'
-import type { AttemptCommand } from '../chart/protocol.js'
+import { type Json, nextTurn } from '../../core/index.js'
+import { type AttemptCommand, ROOT_PATH } from '../chart/protocol.js'
 import { inputTooLarge } from '../code/outcome.js'
 import { keptEvent, rewoundDraft } from '../run/decide.js'
 import type { Rewound, WaitBegun } from '../run/entries.js'
@@ -204,7 +204,10 @@ export class Leaves {
     const { request: failed, block: name, provider = null } = ask?.failed ?? {}
     if (ask === undefined || failed === undefined) return undefined
     const named = (one: string) => host.block(one)
-    const block = name === undefined ? undefined : blockOf({ block: name, provider }, named)
+    const block =
+      name === undefined
+        ? undefined
+        : blockOf({ block: name, provider, sideEffects: 'non_idempotent' }, named)
     const { payload } = failed
     const hasSent = state.pasts?.get(path)?.hasSent() ?? false
     return patchRefusal(block, { payload, value, failure: ask.response, hasSent })
@@ -235,6 +238,14 @@ export class Leaves {
   /** The code does not ask for some results any more: what it asks instead is taken. */
   rewound(attempt: Attempt, { dropped }: Rewound): void {
     for (const call of attempt.dropped(dropped)) this.#calls.take(attempt, call)
+  }
+
+  /** Gives the code of a workflow function its next answer, and lets it run (B12, D3). */
+  giveBody(): Promise<true> | undefined {
+    const { state } = this.#parts
+    if (state.root.isFunction !== true) return undefined
+    const isGiven = state.attempts.get(ROOT_PATH)?.giveNext() === true
+    return isGiven ? nextTurn().then(() => true) : undefined
   }
 
   /** Lets go of an attempt that has ended. */

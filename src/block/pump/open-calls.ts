@@ -1,16 +1,20 @@
-import { type Hash, limits, nextTurn } from '../../core/index.js'
+import { type Hash, type Json, limits, nextTurn } from '../../core/index.js'
+import { ROOT_PATH } from '../chart/protocol.js'
 import { type Call, type EffectRequest, effectKey } from '../code/calls.js'
 import type { Outcome } from '../code/outcome.js'
 import type { StateView } from '../code/state-view.js'
+import { calledDraft } from '../run/body.js'
 import { keptEvent, type Performed, requestedDraft } from '../run/decide.js'
 import { contradicted } from '../run/failed-attempts.js'
 import { KeptWrites } from '../run/kept-writes.js'
 import type { Overlay } from '../run/overlay.js'
 import { compensationBlock } from '../run/overlay-tasks.js'
 import type { Kept, Past } from '../run/past.js'
+import type { Provider } from '../run/provider.js'
 import { isTimeout } from '../run/signals.js'
 import { callWait } from '../run/wait-drafts.js'
 import type { Attempt } from './attempt.js'
+import { contradictedBy } from './body-calls.js'
 import type { PumpEvent } from './inbox.js'
 import type { PumpParts } from './parts.js'
 import { perform } from './performing.js'
@@ -49,7 +53,10 @@ export class OpenCalls {
   /** Takes a call without a recorded result. */
   take(attempt: Attempt, call: Call): void {
     const { state, writer, inbox } = this.#parts
-    if (inbox.isStopping || isWaited(attempt, call)) return
+    if (inbox.isStopping) return
+    const contradiction = attempt.block.body && contradictedBy(attempt, call)
+    if (contradiction !== undefined) return inbox.fail(contradiction)
+    if (isWaited(attempt, call)) return
     // Keys are state, which a later attempt reads anew.
     const kept = call.kind === 'list' ? undefined : this.#keptFor(attempt, call)
     if (kept !== undefined) return this.#keep(attempt, call, kept)
@@ -58,6 +65,11 @@ export class OpenCalls {
         return this.send(attempt, call)
       case 'list':
         return this.#list(attempt, call, call.prefix)
+      case 'child':
+        if (attempt.called.has(call.seq)) return
+        writer.record(calledDraft(attempt, call, writer.now()))
+        this.#parts.takeAsks()
+        return inbox.wake()
       case 'sleep':
       case 'wait':
       case 'signal':
@@ -144,7 +156,7 @@ export class OpenCalls {
     const { redactor } = host
     const { key, repeated, isOrdered } = how
     const { path, step, attempt: number } = attempt.ask
-    const provider = host.provider(call.effect)
+    const provider = this.#functionOf(attempt, call) ?? host.provider(call.effect)
     const outside = host.outside?.({ call, provider, path, step, attempt: number, isOrdered })
     const principal = started?.principal ?? null
     const options = { key, signals: attempt, repeated, principal, runId, redactor, outside }
@@ -156,6 +168,16 @@ export class OpenCalls {
     const traceparent = observer.sending(sent)
     const located = () => observer.located(sent)
     return perform(call, provider, { ...options, located, traceparent })
+  }
+
+  /** What does a step of a workflow function that is a function of the program. */
+  #functionOf({ ask }: Attempt, { effect }: EffectRequest): Provider | undefined {
+    const { serves } = ask.options
+    if (serves === undefined || ask.path === ROOT_PATH) return undefined
+    const call = this.#parts.state.attempts.get(ROOT_PATH)?.callAt(serves)
+    const run = call?.kind === 'child' ? call.perform : undefined
+    // What it gives is checked where it is sealed.
+    return run && { name: effect, perform: async (asked) => (await run(asked)) as Json }
   }
 
   /**

@@ -5,6 +5,8 @@ import type { JournalWriter } from './journal-writer.js'
 
 /** What the parts of one run's pump share. */
 export interface PumpParts {
+  /** Takes what charts have asked for since: entries that come next may be about it. */
+  takeAsks(): void
   readonly host: PumpHost
   readonly state: LiveState
   readonly writer: JournalWriter

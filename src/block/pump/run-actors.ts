@@ -4,12 +4,11 @@ import type { ChartRun } from '../chart/chart-run.js'
 import {
   type BlockCommand,
   type BlockReport,
-  connectPump,
   type Delivery,
   type PumpCommand,
-  type PumpPort,
   ROOT_PATH
 } from '../chart/protocol.js'
+import { connectPump, type PumpPort } from '../chart/pump-port.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { RootBlock } from '../run/root-block.js'
 import type { RunObserver, StepPlace } from './observer.js'
@@ -117,7 +116,8 @@ export class RunActors implements PumpPort {
   handIn(): void {
     this.#failures.unsubscribe()
     this.#byPath.clear()
-    this.#pool?.give(this.#root, this.#actor)
+    // The children of a function are those of one run.
+    if (this.#root.isFunction !== true) this.#pool?.give(this.#root, this.#actor)
   }
 }
 

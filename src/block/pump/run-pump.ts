@@ -78,12 +78,8 @@ export class RunPump implements CommitsPort {
     this.#commits = new Commits(this)
     this.#mail = new Mail(this, this.#calls, (fact) => this.#act(fact))
     this.#given = givenOf(this.writer, host)
-    this.#actors = new RunActors({
-      root,
-      checkpoint,
-      host,
-      fail: (error) => this.inbox.fail(error)
-    })
+    const fail = (error: unknown) => this.inbox.fail(error)
+    this.#actors = new RunActors({ root, checkpoint, host, fail })
     this.#driver = liveDriver(this, {
       leaves: this.leaves,
       order: this.#order,
@@ -97,7 +93,7 @@ export class RunPump implements CommitsPort {
       saved: checkpoint,
       apply: (entry) => apply(this.state, entry, this.#driver),
       start: () => this.#actors.start(),
-      takeAsks: () => this.#takeAsks()
+      takeAsks: () => this.takeAsks()
     })
   }
 
@@ -163,11 +159,13 @@ export class RunPump implements CommitsPort {
   }
 
   async #loop(): Promise<RunEnd> {
-    this.#takeAsks()
+    this.takeAsks()
     await this.#goOn()
     for (;;) {
-      this.#takeAsks()
+      this.takeAsks()
       if (this.inbox.failure !== undefined) throw this.inbox.failure.error
+      const given = this.leaves.giveBody()
+      if (given !== undefined && (await given)) continue
       const ended = this.#commits.endScopes()
       if (ended === true || (ended !== false && (await ended))) continue
       if (this.state.settled !== undefined) return this.#finish()
@@ -280,14 +278,15 @@ export class RunPump implements CommitsPort {
   #park(): RunEnd {
     const draft = parkedDraft(this.state, this.writer.now())
     this.writer.record(draft)
-    return { kind: 'parked', waits: draft.waits, due: draft.due, checkpoint: this.#checkpoint() }
+    const { waits, due } = draft
+    return { kind: 'parked', waits, due, checkpoint: this.#checkpoint() }
   }
 
   #checkpoint(): RunCheckpoint | undefined {
     return checkpointOf(this.state, () => this.#actors.snapshot())
   }
 
-  #takeAsks(): void {
+  takeAsks(): void {
     this.#actors.takeAsks((ask) => {
       takeCommand(this.state, ask, this.#driver)
       if (!this.#isLive) return

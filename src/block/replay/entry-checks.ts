@@ -34,6 +34,7 @@ import {
   decisionFinding,
   signalFinding
 } from './answer-checks.js'
+import { bodyFinding } from './body-work.js'
 import { differing, type Finding, firstOf, unexpected } from './finding.js'
 import { overlayFinding } from './overlay-ends.js'
 import type { ReplayState } from './replay-state.js'
@@ -90,6 +91,9 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
       return finished(entry, state)
     case 'rewound':
       return rewound(entry, state)
+    case 'called':
+    case 'returned':
+      return bodyFinding(entry, state)
     case 'run.started':
     case 'cancel':
       return undefined

@@ -12,6 +12,7 @@ import {
 } from '../chart/leaf.js'
 import type { ParentRun } from '../chart/parent.js'
 import {
+  type ChildTemplate,
   childIdentity,
   type ParentSink,
   type ParentStep,
@@ -26,7 +27,7 @@ import {
   type PumpCommand,
   ROOT_PATH
 } from '../chart/protocol.js'
-import type { CompiledDocument, CompiledNode } from '../document/compiled.js'
+import type { CompiledFunction, CompiledNode, CompiledWithChildren } from '../document/compiled.js'
 
 /**
  * The pure fold: what the charts of a run ask for when the recorded deliveries are given to them
@@ -44,7 +45,10 @@ export class RunFold {
   readonly #blocks = new Map<string, FoldedBlock>()
   readonly #asks: PumpCommand[] = []
 
-  constructor(root: CompiledNode, { library, makeParent = tableParent, observer }: FoldOptions) {
+  constructor(
+    root: CompiledNode | CompiledFunction,
+    { library, makeParent = tableParent, observer }: FoldOptions
+  ) {
     const identity: BlockIdentity = {
       path: ROOT_PATH,
       node: ROOT_PATH,
@@ -113,7 +117,7 @@ export interface BlockStanding {
 /** Makes what a composite or plan is in the fold. */
 export type MakeParent = (
   block: FoldedBlock,
-  compiled: CompiledDocument,
+  compiled: CompiledWithChildren,
   identity: BlockIdentity
 ) => Stepper
 
@@ -162,7 +166,7 @@ export class FoldedBlock {
   }
 
   /** Gives the block what it does; nothing is sent to it before. */
-  begin(compiled: CompiledNode, stepper: Stepper): void {
+  begin(compiled: CompiledNode | CompiledFunction, stepper: Stepper): void {
     this.#stepper = stepper
     const { observer } = this.#shared
     if (observer === undefined) return
@@ -251,15 +255,17 @@ class ParentStepper implements Stepper {
   readonly #steps: ParentSteps<ParentRun>
   #step: ParentStep<ParentRun>
 
-  constructor(block: FoldedBlock, compiled: CompiledDocument, identity: BlockIdentity) {
+  constructor(block: FoldedBlock, compiled: CompiledWithChildren, identity: BlockIdentity) {
     // Composites and plans differ in their contexts, into which nothing here looks.
     this.#steps = compiled.logic.steps as unknown as ParentSteps<ParentRun>
     this.#step = this.#steps.initial(identity)
     this.#sink = {
       ask: (ask) => block.ask(ask),
       report: (report) => block.report(report),
-      send: (node, event) =>
-        block.sendTo(node, event, (child) => beginChild(child, compiled, { node, identity }))
+      send: (node, event, template) =>
+        block.sendTo(node, event, (child) =>
+          beginChild(child, compiled, { node, identity, template })
+        )
     }
   }
 
@@ -274,9 +280,21 @@ class ParentStepper implements Stepper {
 
 function beginChild(
   block: FoldedBlock,
-  compiled: CompiledDocument,
-  { node, identity }: { readonly node: string; readonly identity: BlockIdentity }
+  compiled: CompiledWithChildren,
+  {
+    node,
+    identity,
+    template
+  }: {
+    readonly node: string
+    readonly identity: BlockIdentity
+    readonly template: ChildTemplate | undefined
+  }
 ): void {
+  if (compiled.kind === 'function') {
+    const called = present(template, `what ${node} is made from`)
+    return beginCalled(block, compiled, { called, identity: childIdentity(identity, called) })
+  }
   const child = present(compiled.nodes.get(node), `node ${node}`)
   const own = childIdentity(identity, present(compiled.logic.steps.child(node), `node ${node}`))
   const stepper =
@@ -284,4 +302,18 @@ function beginChild(
       ? new LeafStepper(block, leafTable(compiled.plan), own)
       : block.makeParent(block, child, own)
   block.begin(child, stepper)
+}
+
+/** A child that the code of a function has asked for. */
+function beginCalled(
+  block: FoldedBlock,
+  { version, plan, scope }: CompiledFunction,
+  { called, identity }: { readonly called: ChildTemplate; readonly identity: BlockIdentity }
+): void {
+  if (called.src === 'scope' && scope !== undefined) {
+    return block.begin(scope, block.makeParent(block, scope, identity))
+  }
+  const { block: name, sideEffects } = called
+  const leaf = { kind: 'leaf', reference: name, name, version, sideEffects } as const
+  block.begin(leaf, new LeafStepper(block, leafTable(plan), identity))
 }

@@ -8,7 +8,7 @@ import {
 import type { LeafLibrary } from '../chart/leaf.js'
 import type { AttemptCommand, BlockCommand, Delivery, PumpCommand } from '../chart/protocol.js'
 import type { Block, RecordedProvider } from '../code/block.js'
-import type { CompiledNode } from '../document/compiled.js'
+import type { CompiledFunction, CompiledNode } from '../document/compiled.js'
 import { apply, takeCommand } from '../run/apply.js'
 import { type JournalEntry, type OverlayEnded, placeKey, type Settled } from '../run/entries.js'
 import { overlayEvidence, releaseEvidence, runEvidence } from '../run/evidence.js'
@@ -19,6 +19,7 @@ import type { RootBlock } from '../run/root-block.js'
 import type { Driver, OverlayOpenCommand } from '../run/run-state.js'
 import { unitIdOf } from '../run/unit.js'
 import { signedResultOf } from './answer-checks.js'
+import { bodyAgain } from './body-work.js'
 import { checkEntry, startFinding } from './entry-checks.js'
 import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work.js'
 import { type Finding, unexpected } from './finding.js'
@@ -45,7 +46,7 @@ export interface RunReplayOptions {
   readonly identity: IdentityId
   /** The run's definition, compiled again. */
   readonly root: RootBlock
-  readonly compiled: CompiledNode
+  readonly compiled: CompiledNode | CompiledFunction
   readonly library: LeafLibrary
   readonly block: (name: string) => Block | undefined
   /** Sees what its charts get, and what becomes of them. */
@@ -131,6 +132,7 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
     const state = this.#state
     if (state.started === undefined) return undefined
     const options = { ...given, principal: state.started.principal }
+    if (entry.k === 'returned') return bodyAgain(state, entry, options)
     if (entry.k === 'settled') {
       return entry.response.success ? undefined : failureAgain(state, entry, options)
     }
@@ -255,7 +257,8 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
       at,
       asked: state.moment,
       past: new Past(ask, { earlier, keepsAll: true }),
-      waits: new Map()
+      waits: new Map(),
+      ...(block.body === undefined ? {} : { called: new Map() })
     }
   }
 

@@ -6,11 +6,13 @@ import {
   type PumpCommand,
   ROOT_PATH
 } from '../chart/protocol.js'
+import { takeAnswer, takeCalled } from './body.js'
 import {
   type CancelAsked,
   type JournalEntry,
   type OverlayEnded,
   placeKey,
+  type Returned,
   type Rewound,
   type Sealed,
   type Settled,
@@ -70,6 +72,10 @@ export function apply<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
       const patch = entry.patch === null ? {} : { patch: entry.patch }
       return driver.deliver(entry.path, { type: 'decision.made', action, ...patch, at: entry.at })
     }
+    case 'called':
+      return takeCalled(state, entry, driver)
+    case 'returned':
+      return returned(state, entry, driver)
     case 'cancel':
       return cancelled(state, entry, driver)
     case 'run.waiting':
@@ -163,6 +169,22 @@ function settled<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
     close(state, attempt, response.success, driver)
   }
   driver.deliver(path, { type: 'attempt.settled', response, at, sent })
+}
+
+/** The code of a workflow function has ended: it waits for nothing any more. */
+function returned<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
+  state: RunState<Attempt, Scope>,
+  entry: Returned,
+  driver: Driver<Attempt, Scope>
+): void {
+  const { path, response, at } = entry
+  const attempt = state.attemptAt(entry)
+  if (attempt !== undefined) {
+    state.waiting.delete(path)
+    closeWaits(state, path, driver)
+    close(state, attempt, response.success, driver)
+  }
+  driver.deliver(path, { type: 'code.returned', response, at })
 }
 
 /** Ends the overlay as the journal says; its tasks come before its composite continues. */
@@ -283,6 +305,8 @@ export function takeCommand<Attempt extends OpenAttempt, Scope extends OpenOverl
     case 'scope.abort':
       state.overlayEnds.set(path, ask)
       return
+    case 'answer':
+      return takeAnswer(state, ask, driver)
     case 'settled':
       state.settled = ask.response
       return

@@ -50,7 +50,9 @@ export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoi
   const pasts = [...(state.pasts?.values() ?? [])]
   const isWhole = [...attempts.map(({ past }) => past), ...pasts].every((past) => past.isWhole)
   const signals = state.signals.save()
-  if (state.openOverlays.size > 0 || !isWhole || signals === undefined) return undefined
+  // The code of a function runs again from its first line: the journal has what it was given.
+  const isRebuilt = state.openOverlays.size > 0 || state.root.isFunction === true
+  if (isRebuilt || !isWhole || signals === undefined) return undefined
   const decisions = state.waits.all().filter((wait) => wait.seq === null)
   const approvals = approvalsOf(state)
   const { landed: all, inDoubt, cancelled } = state

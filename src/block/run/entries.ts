@@ -10,6 +10,7 @@ import {
   type RunTrace
 } from '../../core/index.js'
 import type { Approval } from '../../identity/index.js'
+import type { FunctionCall } from '../chart/function-call.js'
 import type { Response, SideEffectClass } from '../chart/protocol.js'
 import type { RecordedProvider } from '../code/block.js'
 import type { CompensatingCall } from '../code/compensation.js'
@@ -39,6 +40,8 @@ export type JournalEntry =
   | TimerFired
   | DecisionMade
   | OverlayEnded
+  | Called
+  | Returned
   | CancelAsked
 
 interface EntryBase {
@@ -294,6 +297,19 @@ export interface DecisionMade extends EntryBase {
   readonly by: Json
 }
 
+/** Code of a workflow function asks for a child, or begins or ends an atomic part (B12). */
+export interface Called extends EntryBase, AttemptKey {
+  readonly k: 'called'
+  readonly seq: number
+  readonly call: FunctionCall
+}
+
+/** Code of a workflow function has ended. */
+export interface Returned extends EntryBase, AttemptKey {
+  readonly k: 'returned'
+  readonly response: Response
+}
+
 /** A caller asked to cancel the run. */
 export interface CancelAsked extends EntryBase {
   readonly k: 'cancel'
@@ -342,46 +358,6 @@ function providerText({ codeHash, id, kind }: RecordedProvider): string {
     `{"codeHash":${canonicalString(codeHash)},"id":${canonicalString(id)},` +
     `"kind":${canonicalString(kind)}}`
   )
-}
-
-/** {@link encodeEntry} of the first entry, from texts that were written before. */
-export function encodeStarted(
-  entry: Pick<RunStarted, 'at' | 'base' | 'definitionHash' | 'inputHash' | 'name' | 'run'>,
-  texts: {
-    readonly definition: string
-    readonly input: string
-    readonly principal: string
-    /** Undefined when it is empty. */
-    readonly context: string | undefined
-    readonly trace: string | undefined
-  }
-): string {
-  const { at, base, definitionHash, inputHash, name, run } = entry
-  const trace = texts.trace === undefined ? '' : `,"trace":${texts.trace}`
-  const context = texts.context === undefined ? '' : `"context":${texts.context},`
-  return (
-    `{"at":${at},"base":"${base}",${context}"definition":${texts.definition},` +
-    `"definitionHash":"${definitionHash}","input":${texts.input},"inputHash":"${inputHash}",` +
-    `"k":"run.started","n":0,"name":${canonicalString(name)},"principal":${texts.principal},` +
-    `"run":${canonicalString(run)},"status":"running"${trace}}`
-  )
-}
-
-/** {@link encodeEntry} of the end of a run that succeeded, from the canonical text of its data. */
-export function encodeDone(
-  { at, journalHash, n, run }: Pick<RunFinished, 'at' | 'journalHash' | 'n' | 'run'>,
-  dataText: string
-): string {
-  // It is kept until it is derived: joined, so that its parts are not.
-  return [
-    `{"at":${at},"journalHash":"`,
-    journalHash,
-    `","k":"run.finished","n":${n},"response":{"data":`,
-    dataText,
-    ',"metadata":{},"success":true},"run":',
-    canonicalString(run),
-    ',"status":"done"}'
-  ].join('')
 }
 
 /** A wait as it is shown, with what its digest covers: an answer names `token` and `digest`. */

@@ -1,22 +1,7 @@
-import { isJsonObject, type JsonObject } from '../../core/index.js'
 import { failedResponse, type Response, reasons } from '../chart/protocol.js'
 import type { Outcome } from '../code/outcome.js'
 import type { Requested } from './entries.js'
 import type { Past } from './past.js'
-
-/** The response of an attempt that failed. */
-export function failureResponse(outcome: Outcome & { readonly ok: false }): Response {
-  const { details } = outcome
-  const asObject: JsonObject = isJsonObject(details) ? details : { value: details }
-  return {
-    success: false,
-    data: null,
-    reason: outcome.reason,
-    errorType: outcome.errorType,
-    details: details === null ? {} : asObject,
-    metadata: {}
-  }
-}
 
 /** The response of an attempt that ran out of time (W5). */
 export function timeoutResponse(attempt: { readonly past: Pick<Past, 'hasSent'> }): Response {

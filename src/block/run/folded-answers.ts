@@ -9,6 +9,8 @@ export interface RecordedResult {
   readonly requestHash: Hash
   readonly ok: boolean
   readonly body: Json | undefined
+  /** When it was sealed; absent of a folded one. */
+  readonly at?: number
   /** Of an answer without its body. */
   readonly responseHash?: Hash
 }

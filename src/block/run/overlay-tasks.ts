@@ -306,10 +306,11 @@ export function putOff(block: Block): Block {
 
 /** Who runs an attempt: the provider of a fallback, which the kernel chooses itself (C3). */
 export function blockOf(
-  { block, provider }: Pick<AttemptCommand, 'block' | 'provider'>,
+  { block, provider, sideEffects }: Pick<AttemptCommand, 'block' | 'provider' | 'sideEffects'>,
   named: (name: string) => Block | undefined
 ): Block | undefined {
   if (block === compensationBlock.name) return compensationBlock
   const own = named(block)
+  if (own?.classed !== undefined) return own.classed(sideEffects)
   return own?.kernel !== undefined || provider === null ? own : named(provider)
 }

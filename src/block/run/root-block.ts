@@ -31,6 +31,8 @@ export interface RootBlock {
    * `run.completed` (L6).
    */
   readonly isUnit: boolean
+  /** Its children are chosen by code, at an attempt of its own (B12). */
+  readonly isFunction?: true
   /** Of such a run: the name of its leaf's block. */
   readonly singleStepBlock?: string
   /**

@@ -9,6 +9,7 @@ import {
   type RunId,
   type UnitId
 } from '../../core/index.js'
+import type { FunctionCall } from '../chart/function-call.js'
 import type {
   AttemptCommand,
   BlockCommand,
@@ -107,6 +108,10 @@ export interface OpenAttempt {
   readonly waits: Map<number, WaitBegun>
   /** Of an attempt of the kernel that has been executed: what the receipt says of it. */
   readonly attribution?: Attribution | undefined
+  /** Of a workflow function: what its code has asked for, by the number of the call. */
+  readonly called?: Map<number, FunctionCall>
+  /** Of a workflow function: it waits for nothing but its children. */
+  readonly awaitsChildren?: boolean
 }
 
 /** An overlay of the run (C4). */
@@ -266,8 +271,8 @@ export class RunState<
   /** Whether only a message, or a time that is far enough, resumes the run. */
   mayPark(now: number): boolean {
     let answers = 0
-    for (const { ask, past } of this.attempts.values()) {
-      if (!this.waiting.has(ask.path)) return false
+    for (const { ask, past, awaitsChildren } of this.attempts.values()) {
+      if (!this.waiting.has(ask.path) && awaitsChildren !== true) return false
       answers += past.answers
     }
     assert(!this.awaitsNothing, `run ${this.runId} has nothing to do and nothing to wait for`)

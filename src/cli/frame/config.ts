@@ -29,7 +29,8 @@ const keys: Readonly<Record<keyof TallyConfig, true>> = {
   redactor: true,
   repairs: true,
   resolvers: true,
-  workflow: true
+  workflow: true,
+  workflows: true
 }
 
 /** Path of the configuration that a command would load, or why it loads none. */

@@ -5,12 +5,15 @@ import {
   compilingDocument,
   type Diagnostic,
   type DocumentDefinition,
+  type FunctionDefinition,
+  functionHash,
   lintingDocument,
   lintingReferences,
   type Pins,
   type Provider,
   reportedDiagnostics,
-  rootOf
+  rootOf,
+  type Workflow
 } from '../../block/index.js'
 import {
   canonicalize,
@@ -21,6 +24,7 @@ import {
   once,
   type Pieces,
   payWork,
+  TallyError,
   writingLength
 } from '../../core/index.js'
 import { type LoadedExpressions, loadExpressions } from '../../expression/index.js'
@@ -33,15 +37,17 @@ import { mentionsCel, plainExpressions } from '../document/plain-expressions.js'
 import { findingInputProblems } from '../document/used-inputs.js'
 import { type NamedCode, NameScope, pinnedNames } from './named-code.js'
 import { type ObligationsInForce, pinnedObligations } from './obligations-in-force.js'
-import { type Compilations, PreparedDocuments } from './prepared-documents.js'
+import { type Compilations, PreparedDocuments, PreparedFunctions } from './prepared-documents.js'
 import type {
   PinnedTerms,
   Prepared,
+  PreparedFunction,
   PreparedRun,
   PreparedStep,
   RunDefinition
 } from './prepared-run.js'
 import { executedFor, keepsPrivate, reachedBy, reachedIntents } from './reached-code.js'
+import { isFunctionDefinition, prepareFunction } from './workflow-functions.js'
 
 /** Characters of a definition that are one step of work. */
 const CHARS_OF_STEP = 16
@@ -79,6 +85,7 @@ export class DocumentCompiler {
   readonly #prepared = new PreparedDocuments()
   readonly #pinned = new PreparedDocuments()
   readonly #steps = new Map<string, PreparedStep>()
+  readonly #functions = new PreparedFunctions()
   #expressions: Promise<LoadedExpressions> | undefined
 
   constructor(registered: Registered, compilations?: Compilations) {
@@ -155,6 +162,7 @@ export class DocumentCompiler {
 
   /** A run's definition, compiled with the versions and the obligations that it has pinned. */
   async compileRun(definition: RunDefinition, terms: PinnedTerms): Promise<PreparedRun> {
+    if (isFunctionDefinition(definition)) return this.#functionOf(definition, terms)
     if (!isIntentDefinition(definition)) return this.#compile(definition, terms)
     const { pins, obligations } = terms
     const prepared = this.intentRoot(definition.action)
@@ -163,6 +171,33 @@ export class DocumentCompiler {
     const blocks = pins && { blocks: { ...pins.blocks, [name]: version } }
     const scope = this.#scope({ pins: blocks, obligations })
     return { ...prepared, block: (name) => scope.block(name) }
+  }
+
+  /**
+   * A registered workflow, or the one of a name or `name@version`, with what holds now. Throws
+   * `runtime.workflow_not_registered`.
+   */
+  prepareWorkflow(given: string | Workflow): PreparedFunction {
+    const name = typeof given === 'string' ? given : `${given.name}@${given.version}`
+    const workflow = this.code.resolve('workflows', name)?.value
+    if (workflow === undefined || (typeof given !== 'string' && workflow !== given)) {
+      throw new TallyError('runtime.workflow_not_registered', { name })
+    }
+    return this.#functions.of(workflow, () => this.#function(workflow, this.#terms()))
+  }
+
+  #terms(): PinnedTerms {
+    return { obligations: this.#registered.obligations.all }
+  }
+
+  #functionOf({ name, version }: FunctionDefinition, terms: PinnedTerms): PreparedRun {
+    const workflow = this.code.exact('workflows', name, version)?.value
+    if (workflow !== undefined) return this.#function(workflow, terms)
+    return { ok: false, diagnostics: [], missing: [`${name}@${version}`] }
+  }
+
+  #function(workflow: Workflow, terms: PinnedTerms): PreparedFunction {
+    return prepareFunction(workflow, this.#scope({ obligations: terms.obligations }), terms)
   }
 
   /** The root of a single-step run; one for each action, so that its actors serve the next. */
@@ -226,7 +261,11 @@ export class DocumentCompiler {
   }
 
   /** Hash of a definition by its pins alone; undefined for one that cannot have begun. */
-  async hashBy(definition: DocumentDefinition, pins: Pins): Promise<Hash | undefined> {
+  async hashBy(
+    definition: DocumentDefinition | FunctionDefinition,
+    pins: Pins
+  ): Promise<Hash | undefined> {
+    if (isFunctionDefinition(definition)) return functionHash(definition)
     const expressions = await this.#expressionsFor(definition)
     const result = compileDocument(definition, { registry: pinnedNames(pins), expressions })
     return result.ok ? result.compiled.definitionHash : undefined

@@ -6,7 +6,8 @@ import type {
   Obligations,
   Pins,
   Provider,
-  Repair
+  Repair,
+  Workflow
 } from '../../block/index.js'
 import {
   referenceTo,
@@ -23,11 +24,14 @@ interface CodeKinds {
   readonly composites: DocumentDefinition
   readonly conditions: ConditionPredicate
   readonly repairs: Repair
+  /** Functions, which no document names. */
+  readonly workflows: Workflow
 }
 
 export type CodeKind = keyof CodeKinds
 
 const pinnedKinds = ['blocks', 'composites', 'conditions', 'repairs'] as const
+type PinnedKind = (typeof pinnedKinds)[number]
 
 /**
  * Blocks, composites, conditions and repairs by name and version (B10).
@@ -39,7 +43,8 @@ export class NamedCode {
     blocks: new VersionTable(),
     composites: new VersionTable(),
     conditions: new VersionTable(),
-    repairs: new VersionTable()
+    repairs: new VersionTable(),
+    workflows: new VersionTable()
   }
 
   /** Throws `runtime.duplicate_name` for a version that is there already. */
@@ -164,6 +169,11 @@ export class NameScope implements BlockRegistry {
     return bound
   }
 
+  /** A block that no table has, with what holds for it in the run. */
+  bind(block: Block): Block {
+    return this.#bound.of(block)
+  }
+
   composite(reference: string): DocumentDefinition | undefined {
     return this.#find('composites', reference)?.value
   }
@@ -231,9 +241,10 @@ export class NameScope implements BlockRegistry {
 
   /** What names alone led to, as far as it has versions; undefined when nothing has. */
   pins(): Pins | undefined {
-    const pins: { [Kind in CodeKind]?: Record<string, string> } = {}
+    const pins: { [Kind in PinnedKind]?: Record<string, string> } = {}
     for (const { kind, reference } of this.#asked) {
       const found = this.#found.get(`${kind} ${reference}`)
+      if (kind === 'workflows') continue
       if (found?.version === undefined || reference !== found.name) continue
       const versions = pins[kind] ?? {}
       pins[kind] = { ...versions, [found.name]: found.version }
@@ -289,6 +300,6 @@ export function pinnedNames(pins: Pins): BlockRegistry {
 }
 
 function pinOf(pins: Pins | undefined, kind: CodeKind, name: string): string | undefined {
-  const versions = pins?.[kind] ?? {}
+  const versions = (kind === 'workflows' ? undefined : pins?.[kind]) ?? {}
   return Object.hasOwn(versions, name) ? versions[name] : undefined
 }

@@ -1,8 +1,8 @@
-import type { CompiledDocument, DocumentDefinition } from '../../block/index.js'
+import type { CompiledDocument, DocumentDefinition, Workflow } from '../../block/index.js'
 import { canonicalize, type Json, limits } from '../../core/index.js'
 import type { LoadedExpressions } from '../../expression/index.js'
 import type { FoundCode, NameScope } from './named-code.js'
-import type { PinnedTerms, Prepared } from './prepared-run.js'
+import type { PinnedTerms, Prepared, PreparedFunction } from './prepared-run.js'
 
 /**
  * Documents that were compiled, by what they were compiled from.
@@ -21,6 +21,17 @@ export class PreparedDocuments {
     this.#known.set(key, preparing)
     preparing.catch(() => this.#known.delete(key))
     return preparing
+  }
+}
+
+/** Workflow functions that were prepared for new runs: one for each, so that its actors serve. */
+export class PreparedFunctions {
+  readonly #known = new WeakMap<Workflow, PreparedFunction>()
+
+  of(workflow: Workflow, prepare: () => PreparedFunction): PreparedFunction {
+    const prepared = this.#known.get(workflow) ?? prepare()
+    this.#known.set(workflow, prepared)
+    return prepared
   }
 }
 

@@ -1,9 +1,11 @@
 import type {
   Block,
   CompiledDocument,
+  CompiledFunction,
   CompiledRootLeaf,
   Diagnostic,
   DocumentDefinition,
+  FunctionDefinition,
   Obligations,
   Pins,
   RootBlock
@@ -13,7 +15,7 @@ import type { CheckInputs } from '../document/document-kind.js'
 import type { ReachedCode } from './reached-code.js'
 
 /** What `run.started` keeps of a run. */
-export type RunDefinition = DocumentDefinition | IntentDefinition
+export type RunDefinition = DocumentDefinition | IntentDefinition | FunctionDefinition
 
 /** What a run has pinned when it began. */
 export interface PinnedTerms {
@@ -22,7 +24,7 @@ export interface PinnedTerms {
 }
 
 /** The definition of a run, compiled again; that of a single-step run is no document. */
-export type PreparedRun = Prepared | PreparedStep
+export type PreparedRun = Prepared | PreparedStep | PreparedFunction
 
 /** A single-step run's root, and where its names lead. */
 export interface PreparedStep {
@@ -32,8 +34,18 @@ export interface PreparedStep {
   readonly block: BlockLookup
 }
 
+/** A workflow function that a run can have for its root (B12). */
+export interface PreparedFunction {
+  readonly ok: true
+  readonly root: RootBlock
+  readonly compiled: CompiledFunction
+  readonly block: BlockLookup
+  readonly reached: () => ReachedCode
+  readonly checkInputs: CheckInputs
+}
+
 /** What a run can have for its root, compiled. */
-export type CompiledRoot = CompiledDocument | CompiledRootLeaf
+export type CompiledRoot = CompiledDocument | CompiledRootLeaf | CompiledFunction
 
 /** What a run may begin with. */
 export type Compiled = PreparedRun & { readonly ok: true }

@@ -1,6 +1,7 @@
 import {
   areObligations,
   type DocumentDefinition,
+  type FunctionDefinition,
   type Pins,
   type PlanNodeDefinition,
   type RunStarted
@@ -18,6 +19,7 @@ import { isIntentDefinition } from '../../intent/index.js'
 import type { NamedCode } from './named-code.js'
 import type { Compiled, PinnedTerms, PreparedRun, RunDefinition } from './prepared-run.js'
 import type { ReachedCode } from './reached-code.js'
+import { isFunctionDefinition } from './workflow-functions.js'
 
 /** What a run that is in the ledger was made of, as far as it is here (B10). */
 export type RecordedRun =
@@ -70,7 +72,7 @@ interface Documents {
   readonly code: NamedCode
   compileRun(definition: RunDefinition, pinned: PinnedTerms): Promise<PreparedRun>
   /** Hash of a definition by its pins alone; undefined for one that cannot have begun. */
-  hashBy(definition: DocumentDefinition, pins: Pins): Promise<Hash | undefined>
+  hashBy(definition: DocumentDefinition | FunctionDefinition, pins: Pins): Promise<Hash | undefined>
 }
 
 /**
@@ -88,7 +90,8 @@ export async function recordedRun(documents: Documents, started: RunStarted): Pr
   const definition = started.definition as unknown as RunDefinition
   const prepared = await documents.compileRun(definition, { pins, obligations })
   if (prepared.ok && prepared.root.definitionHash === definitionHash) return ready(prepared)
-  if (pins === undefined && !isIntentDefinition(definition)) {
+  const isDocument = !isIntentDefinition(definition) && !isFunctionDefinition(definition)
+  if (pins === undefined && isDocument) {
     for (const tried of pinsToTry(definition, documents)) {
       const other = await documents.compileRun(definition, { pins: tried, obligations })
       if (other.ok && other.root.definitionHash === definitionHash) return ready(other)
@@ -120,8 +123,9 @@ async function contradicts(
 ): Promise<boolean> {
   const { definition, definitionHash, pins } = recorded
   if (isIntentDefinition(definition)) return true
-  if (pins === undefined || usesOthers(definition)) return false
-  return (await documents.hashBy(definition, pins)) !== definitionHash
+  const isFunction = isFunctionDefinition(definition)
+  if (!isFunction && (pins === undefined || usesOthers(definition))) return false
+  return (await documents.hashBy(definition, pins ?? {})) !== definitionHash
 }
 
 function ready({ ok: _, ...prepared }: Compiled): RecordedRun {

@@ -1,5 +1,12 @@
 import type { AgentHost } from '../../agent/index.js'
-import type { Block, ConditionPredicate, Provider, Request, Response } from '../../block/index.js'
+import type {
+  Block,
+  ConditionPredicate,
+  Provider,
+  Request,
+  Response,
+  Workflow
+} from '../../block/index.js'
 import type { Json, Redactor } from '../../core/index.js'
 import type { IntentResolver } from '../../intent/index.js'
 import type { WorkflowHost } from '../../workflow/index.js'
@@ -11,6 +18,8 @@ import type { ObligationOptions } from './obligations-in-force.js'
  */
 export interface Registrations {
   readonly blocks?: readonly Block[]
+  /** Workflows in code; the blocks that they declare are registered with them. */
+  readonly workflows?: readonly Workflow[]
   /** Documents that other documents may `use`: text or parsed. */
   readonly composites?: readonly (string | Json)[]
   /** By `name`, or by `name@version`. */

@@ -4,7 +4,8 @@ import type {
   DocumentDefinition,
   Pins,
   Provider,
-  RunStarted
+  RunStarted,
+  Workflow
 } from '../../block/index.js'
 import type { StateReader } from '../../capability/index.js'
 import { atOnce, type Json, Redactor, TallyError, VersionTable } from '../../core/index.js'
@@ -19,6 +20,7 @@ import type { Sharing } from './prepared-documents.js'
 import type { ReachedIntent } from './reached-code.js'
 import { type RecordedRun, recordedRun } from './recorded-run.js'
 import type { Registrations } from './registrations.js'
+import { checkStepNames } from './workflow-functions.js'
 
 /**
  * What a program has registered, by name.
@@ -55,6 +57,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     this.obligations = new ObligationsInForce(registrations.obligations)
     this.documents = new DocumentCompiler(this, registrations.compilations)
     for (const block of blocks) this.#addBlock(block)
+    for (const workflow of registrations.workflows ?? []) this.#addWorkflow(workflow)
+    checkStepNames(this.code)
     this.#addOwn([resolveBlock])
     this.#resolvers = resolvers.map(({ name }) => name)
     for (const provider of [...providers, resolverProvider(resolvers)]) {
@@ -130,6 +134,15 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   #addBlock(block: Block): void {
     this.code.add('blocks', block, block)
     this.obligations.add(block)
+  }
+
+  // Several workflows may call one block, which may be registered by itself, too.
+  #addWorkflow(workflow: Workflow): void {
+    this.code.add('workflows', workflow, workflow)
+    for (const block of workflow.blocks) {
+      const known = this.code.exact('blocks', block.name, block.version)?.value
+      if (known !== block) this.#addBlock(block)
+    }
   }
 
   /** A block by `name` or `name@version`, with what holds for it now. */

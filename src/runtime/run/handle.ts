@@ -5,15 +5,22 @@ import type { DeliveredEvent } from './channel.js'
 import type { SignalOptions } from './signal-options.js'
 
 /** How a run ended. `success` false is data, not an exception: `reason` says why. */
-export interface RunResult {
+export interface RunResult<Output = Json> {
   readonly id: RunId
   readonly status: 'done' | 'failed' | 'cancelled'
-  readonly response: Response
+  readonly response: ResponseOf<Output>
   /** The `run.completed` receipt; undefined for runs that failed. */
   readonly receiptHash?: Hash
   /** Who did it, of an intent. */
   readonly dappId?: string
 }
+
+/** A response whose data, where it has succeeded, is of a type. */
+export type ResponseOf<Output> = Json extends Output
+  ? Response
+  :
+      | (Omit<Response, 'data' | 'success'> & { readonly success: true; readonly data: Output })
+      | (Omit<Response, 'data' | 'success'> & { readonly success: false; readonly data: null })
 
 /** An answer to a wait: bound to what was shown by `digest` (W7). */
 export interface Answer {
@@ -44,14 +51,14 @@ export interface Answer {
  * }
  * const { response } = await run.result
  */
-export interface RunHandle extends AsyncIterable<DeliveredEvent>, AsyncDisposable {
+export interface RunHandle<Output = Json> extends AsyncIterable<DeliveredEvent>, AsyncDisposable {
   readonly id: RunId
   /**
    * Settles when the run has ended and that is durable. Rejects with `ledger.poisoned`,
    * `run.interrupted` (the runtime closed), `run.diverged`, `run.definition_changed`,
    * `run.id_reused`.
    */
-  readonly result: Promise<RunResult>
+  readonly result: Promise<RunResult<Output>>
   /** The waits that a message can end now. */
   waits(): Promise<readonly OpenWait[]>
   approve(token: string, answer: Answer): Promise<MessageOutcome>

@@ -26,3 +26,6 @@ export interface StartOptions {
   /** Protocols that a workflow names, beside those of `workflow` in the runtime's options. */
   readonly protocols?: readonly (string | Json)[]
 }
+
+/** What a workflow in code is started with, besides its input. */
+export type WorkflowStartOptions = Omit<StartOptions, 'inputs' | 'protocols'>

@@ -8,6 +8,7 @@ from .canonical import hash_json, utf16
 
 CHART_VERSION = "1"
 INTENT = "tally-intent/1"
+FUNCTION = "tally-function/1"
 
 
 def definition_hash(started: dict[str, Any]) -> Optional[str]:
@@ -16,6 +17,9 @@ def definition_hash(started: dict[str, Any]) -> Optional[str]:
     definition, pins = started["definition"], started.get("pins", {})
     if definition.get("schema") == INTENT:
         return hash_json(definition)
+    if definition.get("schema") == FUNCTION:
+        charts = {"block": CHART_VERSION, "function": CHART_VERSION}
+        return hash_json({"charts": charts, "definition": definition, "schema": FUNCTION})
     is_plan = isinstance(definition["nodes"], list)
     nodes = nodes_of(definition["nodes"])
     blocks = [_block(name, nodes[name], pins.get("blocks", {})) for name in sorted(nodes, key=utf16)]

@@ -30,6 +30,8 @@ MEMBERS: dict[str, set[str]] = {
     "timer": {"path", "step"},
     "rewound": PLACE | {"dropped"},
     "settled": PLACE | {"response", "sent"},
+    "called": PLACE | {"seq", "call"},
+    "returned": PLACE | {"response"},
     "scope": PLACE | {"outcome", "response"},
     "cancel": {"reason", "by"},
     "run.waiting": {"status", "waits", "due"},

@@ -117,6 +117,8 @@ export function notchOf({ entry }: JournalRow): { size: number; colour?: string 
     case 'sealed':
       return { size: 0.42 }
     case 'requested':
+    case 'called':
+    case 'returned':
     case 'rewound':
     case 'timer':
       return { size: 0.3 }

@@ -48,6 +48,10 @@ export const runtimeCodes = {
     message: 'Version {theirs} of the kernel has used the ledger, and this is {ours}.',
     fix: 'Use the version of tallystick that was used last, or a later one.'
   },
+  'runtime.workflow_not_registered': {
+    message: 'The workflow {name} is not registered.',
+    fix: 'Give it to createRuntime in "workflows", or name it there in tally.config.'
+  },
   'runtime.not_published': {
     message: 'No document is published as {name}.',
     fix: 'As the owner: tally publish FILE'

@@ -16,6 +16,7 @@ it('B5: the reasons of the block room are these labels, verbatim', () => {
     'unsafe_to_retry',
     'cancelled',
     'timed_out',
-    'denied'
+    'denied',
+    'scope_conflict'
   ])
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { failureResponse } from '../../../../src/block/code/outcome.js'
 import {
   cancelDraft,
   finishedDraft,
@@ -8,11 +9,7 @@ import {
   waitingDraft
 } from '../../../../src/block/run/drafts.js'
 import type { RunStarted } from '../../../../src/block/run/entries.js'
-import {
-  contradicted,
-  failureResponse,
-  timeoutResponse
-} from '../../../../src/block/run/failed-attempts.js'
+import { contradicted, timeoutResponse } from '../../../../src/block/run/failed-attempts.js'
 import { rootCommand, rootRequest } from '../../../../src/block/run/root-block.js'
 import { hashJson, sha256Hex } from '../../../../src/core/index.js'
 import { failed } from '../../../support/fake-pump.js'

@@ -1,15 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  encodeDone,
   encodeEntry,
-  encodeStarted,
   encodeSuccess,
   type OverlayEntry,
   type RunFinished,
   type RunStarted,
   type Settled
 } from '../../../../src/block/run/entries.js'
+import { encodeDone, encodeStarted } from '../../../../src/block/run/entry-texts.js'
 import { canonicalize, type Json, sha256Hex } from '../../../../src/core/index.js'
 
 const hash = fc.constant(sha256Hex('a text'))

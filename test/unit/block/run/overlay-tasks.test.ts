@@ -321,7 +321,10 @@ describe('what stands for a step', () => {
     const kernel = { ...named, kernel: {} as never }
     const other = { ...named, name: 'other' }
     const find = (block: string, provider: string | null) =>
-      blockOf({ block, provider }, (name) => ({ mail: named, kernel, other })[name])
+      blockOf(
+        { block, provider, sideEffects: 'none' },
+        (name) => ({ mail: named, kernel, other })[name]
+      )
     expect(find('mail', null)).toBe(named)
     expect(find('mail', 'other')).toBe(other)
     expect(find('mail', 'none')).toBeUndefined()

@@ -1,0 +1,63 @@
+import type { z } from 'zod'
+import { inputJsonSchema, isJsonObject, type Json, TallyError } from '../../core/index.js'
+import { type Parsed, readerOf, type StandardSchema } from './value-schema.js'
+
+/** A schema of zod, or of any library that keeps to the Standard Schema, with its types. */
+export interface TypedSchema<Input = unknown, Output = Input> {
+  readonly '~standard': StandardSchema<Output>['~standard'] & {
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+/** What a schema takes, and what it gives. */
+export type SchemaInput<Schema extends TypedSchema> = NonNullable<
+  Schema['~standard']['types']
+>['input']
+export type SchemaOutput<Schema extends TypedSchema> = NonNullable<
+  Schema['~standard']['types']
+>['output']
+
+export const anyValue = (value: unknown): Parsed => ({ ok: true, value })
+
+export function parserOf(schema: TypedSchema | undefined): (value: unknown) => Parsed {
+  if (schema === undefined) return anyValue
+  return isZod(schema)
+    ? (value) => parseWith(schema, value)
+    : (value) => readerOf(schema)(value as Json)
+}
+
+function isZod(schema: object): schema is z.ZodType {
+  return '_zod' in schema && 'safeParse' in schema
+}
+
+export function parseWith(schema: z.ZodType, value: unknown): Parsed {
+  const result = schema.safeParse(value)
+  if (result.success) return { ok: true, value: result.data }
+  const issue = result.error.issues[0]
+  const path = issue === undefined ? '' : issue.path.map(String).join('.')
+  return { ok: false, problem: `${path === '' ? 'value' : path}: ${issue?.code ?? 'invalid'}` }
+}
+
+/** A schema as it stands in hashes: JSON Schema where it has one, else whose it is. */
+export function schemaJson(schema: TypedSchema | undefined): Json {
+  if (schema === undefined) return null
+  const found = isZod(schema) ? inputJsonSchema(schema) : standardJson(schema)
+  return JSON.parse(JSON.stringify(found)) as Json
+}
+
+function standardJson(schema: TypedSchema): unknown {
+  const { vendor, ...rest } = schema['~standard']
+  const { jsonSchema } = rest as { readonly jsonSchema?: { input?(options: object): unknown } }
+  const made = jsonSchema?.input?.({ target: 'draft-2020-12' })
+  return isJsonObject(made as Json) ? made : { vendor }
+}
+
+/** {@link schemaJson} of a block's or workflow's. Throws `block.invalid_definition`. */
+export function schemaOf(name: string, schema: TypedSchema | undefined, which: string): Json {
+  try {
+    return schemaJson(schema)
+  } catch (cause) {
+    const problem = `its ${which} schema cannot be written as JSON Schema`
+    throw new TallyError('block.invalid_definition', { name, problem }, { cause })
+  }
+}

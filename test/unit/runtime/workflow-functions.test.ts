@@ -1,0 +1,223 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import {
+  createRuntime,
+  defineBlock,
+  defineWorkflow,
+  type Runtime,
+  type Workflow
+} from '../../../src/index.js'
+
+const add = defineBlock({
+  name: 'add',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: (_ctx, input) => (input as { a: number }).a + 1
+})
+
+const put = defineBlock({
+  name: 'put',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: (ctx, input) => {
+    const { key, value } = input as { key: string; value: number }
+    ctx.state.set(key, value)
+    return value
+  }
+})
+
+const open = (workflows: readonly Workflow[], location = 'memory:') =>
+  createRuntime({
+    location,
+    create: 'if-absent',
+    insecurePlaintextKey: true,
+    workflows
+  })
+
+async function receiptsOf(tally: Runtime): Promise<readonly string[]> {
+  const found: string[] = []
+  for await (const { receipt } of tally.receipts()) found.push(receipt.intent)
+  return found
+}
+
+it('B12: steps of a workflow in code are children, each with a receipt of its own', async () => {
+  const sent: unknown[] = []
+  const flow = defineWorkflow({
+    name: 'flow',
+    version: '1.0.0',
+    blocks: [add],
+    async run(ctx, input: { a: number }) {
+      const one = await ctx.step('add', add, { a: input.a })
+      const send = (given: { one: unknown }) => {
+        sent.push(given)
+        return { sent: true, nothing: undefined }
+      }
+      const two = await ctx.step('send', send, { one })
+      const both = await ctx.all([ctx.step('add', add, { a: 5 }), ctx.step('add', add, { a: 6 })])
+      await ctx.sleep(5)
+      await ctx.publish('stage', 'over')
+      return { one, two, both }
+    }
+  })
+  await using tally = await open([flow])
+  const { status, response } = await tally.begin(flow, { a: 1 }).result
+  expect(status).toBe('done')
+  expect(response.data).toEqual({ one: 2, two: { sent: true }, both: [6, 7] })
+  expect(sent).toEqual([{ one: 2 }])
+  expect(await receiptsOf(tally)).toEqual(['add', 'flow.send', 'add', 'add', 'run.completed'])
+  const report = await tally.verify()
+  expect(report).toMatchObject({ ok: true, complete: true, reexecuted: 5 })
+})
+
+it('B12: a run that was interrupted goes on where it was, and does nothing twice', async () => {
+  const location = join(mkdtempSync(join(tmpdir(), 'tally-function-')), 'ledger')
+  const done: string[] = []
+  const flow = defineWorkflow({
+    name: 'order',
+    version: '1.0.0',
+    async run(ctx, input: { id: string }) {
+      const payment = await ctx.step('charge', () => {
+        done.push('charge')
+        return `paid ${input.id}`
+      })
+      const answer = await ctx.wait({ reason: 'external', request: { payment } })
+      await ctx.step('ship', () => {
+        done.push('ship')
+        return true
+      })
+      return { payment, answer: answer.value }
+    }
+  })
+  const first = await open([flow], location)
+  const begun = first.begin(flow, { id: 'o1' }, { id: 'run-1' })
+  for await (const event of begun) if (event.type === 'waiting') break
+  await first.close()
+  await using tally = await open([flow], location)
+  const run = await tally.attach('run-1')
+  const [wait] = await run.waits()
+  if (wait === undefined) throw new Error('it waits')
+  await run.resume(wait.token, { digest: wait.digest, value: 'go' })
+  const { response } = await run.result
+  expect(response.data).toEqual({ payment: 'paid o1', answer: 'go' })
+  expect(done).toEqual(['charge', 'ship'])
+})
+
+it('B12: code that goes another way on resume is run.diverged, with both and the line', async () => {
+  const location = join(mkdtempSync(join(tmpdir(), 'tally-function-')), 'ledger')
+  const flowOf = (step: string) =>
+    defineWorkflow({
+      name: 'order',
+      version: '1.0.0',
+      async run(ctx, _input: null) {
+        await ctx.step(step, () => 1)
+        await ctx.wait({ reason: 'external' })
+      }
+    })
+  const flow = flowOf('charge')
+  const first = await open([flow], location)
+  for await (const event of first.begin(flow, null, { id: 'r' }))
+    if (event.type === 'waiting') break
+  await first.close()
+  const second = await open([flowOf('refund')], location)
+  const run = await second.resume('r')
+  await expect(run.result).rejects.toMatchObject({
+    code: 'run.diverged',
+    context: {
+      signed: 'step charge (order.charge@1.0.0)',
+      computed: expect.stringMatching(
+        /^step refund \(order.refund@1.0.0\) at .*workflow-functions.test.ts:\d+:\d+$/
+      )
+    }
+  })
+  await run.cancel()
+  await second.close()
+})
+
+it('C4: an atomic part is one receipt, or nothing', async () => {
+  const flow = defineWorkflow({
+    name: 'transfer',
+    version: '1.0.0',
+    blocks: [put],
+    async run(ctx, input: { fails: boolean }) {
+      try {
+        return await ctx.atomic('move', async (scope) => {
+          const from = await scope.step('debit', put, { key: 'a', value: 1 })
+          if (input.fails) throw new Error('no')
+          await scope.step('credit', put, { key: 'b', value: 2 })
+          return { from }
+        })
+      } catch (error) {
+        return { failed: (error as { reason: string }).reason }
+      }
+    }
+  })
+  await using tally = await open([flow])
+  const failed = await tally.begin(flow, { fails: true }).result
+  expect(failed.response.data).toEqual({ failed: 'block_threw' })
+  expect(await receiptsOf(tally)).toEqual(['run.completed'])
+  const done = await tally.begin(flow, { fails: false }).result
+  expect(done.response.data).toEqual({ from: 1 })
+  expect(await receiptsOf(tally)).toEqual(['run.completed', 'transfer.move', 'run.completed'])
+  expect(await tally.verify()).toMatchObject({ ok: true, complete: true })
+})
+
+it('B8: a step is tried again, and its failure reaches the code as data', async () => {
+  let tries = 0
+  const flow = defineWorkflow({
+    name: 'retries',
+    version: '1.0.0',
+    async run(ctx, _input: null) {
+      const read = () => {
+        tries += 1
+        if (tries < 3) throw new Error('not yet')
+        return tries
+      }
+      const options = { sideEffects: 'none', retry: { attempts: 3, interval: 0 } } as const
+      return ctx.step('read', read, null, options)
+    }
+  })
+  await using tally = await open([flow])
+  expect((await tally.begin(flow, null).result).response.data).toBe(3)
+  expect(await tally.verify()).toMatchObject({ ok: true, complete: true })
+})
+
+it('B12: the first of a race is recorded, and the others are cancelled at the end', async () => {
+  const flow = defineWorkflow({
+    name: 'racing',
+    version: '1.0.0',
+    async run(ctx, _input: null) {
+      const slow = ctx.step('slow', () => new Promise<string>(() => undefined), null, {
+        sideEffects: 'none'
+      })
+      return ctx.race([slow, ctx.step('quick', () => 'quick', null, { sideEffects: 'none' })])
+    }
+  })
+  await using tally = await open([flow])
+  expect((await tally.begin(flow, null).result).response.data).toBe('quick')
+})
+
+it('B12: inputs and results have the types of the schemas', async () => {
+  const typed = defineWorkflow({
+    name: 'typed',
+    version: '1.0.0',
+    input: z.object({ n: z.number(), note: z.string().optional() }),
+    run: async (_ctx, { n }) => ({ double: n * 2 })
+  })
+  await using tally = await open([typed])
+  interface Given {
+    n: number
+    note?: string | undefined
+  }
+  const given: Given = { n: 2, note: undefined }
+  const { response } = await tally.begin(typed, given).result
+  if (!response.success) throw new Error(response.reason)
+  expectTypeOf(response.data).toEqualTypeOf<{ double: number }>()
+  expect(response.data.double).toBe(4)
+  const wrong = { n: 'x' }
+  // @ts-expect-error the input is no text
+  const started = tally.start(typed, wrong)
+  await expect(started).rejects.toMatchObject({ code: 'run.refused' })
+})
