@@ -112,6 +112,9 @@ export const MESSAGE_FOLLOWS_MAX = 8
 export const APPROVERS_MAX = 32
 /** Length of the id that a caller gives a command, in UTF-16 units. */
 export const COMMAND_ID_LENGTH_MAX = 128
+/** Tags of one run, and characters of each. */
+export const RUN_TAGS_MAX = 16
+export const RUN_TAG_LENGTH_MAX = 128
 /** Characters of the name of a signal; its id has at most COMMAND_ID_LENGTH_MAX. */
 export const SIGNAL_NAME_LENGTH_MAX = 128
 /** Bytes of the value of one signal, as canonical JSON. */

@@ -42,6 +42,7 @@ export {
   remedied
 } from './opening/opening-remedies.js'
 export { inspectPackages, type StoredPackages } from './opening/package-bytes.js'
+export type { OutsideState, StateEntry, StateListOptions } from './queries/outside-state.js'
 export { healthChecks, type Queries } from './queries/queries.js'
 export type {
   ActorAt,
@@ -67,6 +68,7 @@ export type {
   RunCounts,
   RunFilter,
   RunLine,
+  RunsFilter,
   ShownStatus,
   StateChange,
   StateLine,

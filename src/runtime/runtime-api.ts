@@ -21,8 +21,17 @@ import type { Registrations } from './code/registrations.js'
 import type { PlannedText, ResolvedText, ResolveOptions } from './intent/conversation.js'
 import type { IntentRequest } from './intent/intents.js'
 import type { OpenOptions } from './open.js'
+import type { OutsideState } from './queries/outside-state.js'
 import type { Queries } from './queries/queries.js'
-import type { EventPlace, FollowedEntry } from './queries/query-types.js'
+import type {
+  EventPlace,
+  FollowedEntry,
+  Page,
+  RunLine,
+  RunsFilter,
+  WaitLine,
+  WaitsFilter
+} from './queries/query-types.js'
 import type { DeliveredEvent } from './run/channel.js'
 import type { RunHandle } from './run/handle.js'
 import type { OnQuarantine } from './run/quarantine.js'
@@ -178,6 +187,18 @@ export interface Runtime extends AsyncDisposable {
   resume(id: string): Promise<RunHandle>
   /** Records of all runs, as far as they are durable. */
   runs(): AsyncIterable<RunRecord>
+  /**
+   * Runs for which all of these hold, newest first, page by page, read by an index: `find` of
+   * {@link queries}.
+   *
+   * @example
+   * const { items, next } = await tally.runs({ tag: 'customer:42', status: 'waiting', limit: 20 })
+   */
+  runs(filter: RunsFilter): Promise<Page<RunLine>>
+  /** Open waits page by page, of one run or of all: `waits` of {@link queries}. */
+  waits(filter?: WaitsFilter): Promise<Page<WaitLine>>
+  /** The state as it is on disk, from outside of runs. */
+  readonly state: OutsideState
   /** The record of a run, as far as it is durable. */
   run(id: string): RunRecord | undefined
   journal(id: string): AsyncIterable<JournalEntry>

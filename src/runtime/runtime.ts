@@ -5,7 +5,7 @@ import {
   type ReceiptReplay,
   type VerificationReport
 } from '../audit/index.js'
-import type { Diagnostic, SignalOutcome } from '../block/index.js'
+import type { Diagnostic } from '../block/index.js'
 import {
   type Hash,
   type IdentityId,
@@ -49,17 +49,17 @@ import { IntegrityLock } from './opening/integrity-lock.js'
 import { checkOpening, type OpeningTime } from './opening/opening-checks.js'
 import type { OpeningCause } from './opening/opening-remedies.js'
 import { hostOf } from './pump-host.js'
+import { type OutsideState, outsideState } from './queries/outside-state.js'
 import { followRun, type Queries, queriesOf } from './queries/queries.js'
-import type { FollowedEntry } from './queries/query-types.js'
+import type { RunsFilter } from './queries/query-types.js'
 import type { DeliveredEvent } from './run/channel.js'
 import type { RunHandle } from './run/handle.js'
 import { ownerNamed } from './run/messages.js'
 import { judgeOpenJournals } from './run/own-journal.js'
 import { Quarantine } from './run/quarantine.js'
 import { Runs } from './run/runs.js'
-import type { SignalOptions } from './run/signal-options.js'
 import { type GivenStart, type StartSource, startOf } from './run/start-source.js'
-import type { FollowOptions, Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
+import type { Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
 import { exemptSecrets } from './service/redacted-service.js'
 import { servingOf } from './serving.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
@@ -82,6 +82,7 @@ export class WiredRuntime implements Runtime {
   /** What other processes may ask, answered in this one. */
   readonly service: OwnerHandler
   readonly queries: Queries
+  readonly state: OutsideState
   readonly #opened: OpenedLedger
   readonly #random: Random
   readonly #mode: 'normal' | 'replay'
@@ -163,6 +164,7 @@ export class WiredRuntime implements Runtime {
     const opening = { realPath, warned: () => this.#warned(), causes: () => this.#causes }
     this.service = servingOf(this, opening)
     this.queries = queriesOf(this.service)
+    this.state = outsideState(this.ledger, registry.redactor)
   }
 
   #warned(): readonly string[] {
@@ -259,14 +261,8 @@ export class WiredRuntime implements Runtime {
     return this.runsOf.handleOf(await this.runsOf.resume(id as RunId))
   }
 
-  signal(
-    id: string,
-    name: string,
-    value: Json = null,
-    options: SignalOptions = {}
-  ): Promise<SignalOutcome> {
-    return this.runsOf.signal(id as RunId, name, value, options)
-  }
+  readonly signal: Runtime['signal'] = (id, name, value = null, how = {}) =>
+    this.runsOf.signal(id as RunId, name, value, how)
 
   release(id: string): Promise<IntentReply> {
     return this.intent({ action: 'system.release', payload: { run: id } })
@@ -281,9 +277,11 @@ export class WiredRuntime implements Runtime {
     return this.runsOf.resumeAll()
   }
 
-  runs(): AsyncIterable<RunRecord> {
-    return this.ledger.runs({ durable: true })
-  }
+  readonly runs = ((filter?: RunsFilter) =>
+    filter === undefined
+      ? this.ledger.runs({ durable: true })
+      : this.queries.find(filter)) as Runtime['runs']
+  readonly waits: Runtime['waits'] = (filter = {}) => this.queries.waits(filter)
 
   run(id: string): RunRecord | undefined {
     return this.ledger.run(id as RunId, { durable: true })
@@ -293,9 +291,8 @@ export class WiredRuntime implements Runtime {
     return this.ledger.journal(id as RunId)
   }
 
-  follow(id: string, { after, signal }: FollowOptions = {}): AsyncIterable<FollowedEntry> {
-    return followRun(this.service, { id, ...(after === undefined ? {} : { after }) }, signal)
-  }
+  readonly follow: Runtime['follow'] = (id, { after, signal } = {}) =>
+    followRun(this.service, { id, ...(after === undefined ? {} : { after }) }, signal)
 
   inspect(observer: Inspector, options?: InspectionOptions): { unsubscribe(): void } {
     return this.#inspections.watch(observer, options)

@@ -13,6 +13,7 @@ export interface AskedRun {
   readonly inputHash: Hash
   readonly context: JsonObject | undefined
   readonly trace: RunTrace | undefined
+  readonly tags: readonly string[] | undefined
   readonly principal: Json
 }
 
@@ -41,6 +42,7 @@ export function startedDraft(
     inputHash: start.inputHash,
     ...(start.context === undefined ? {} : { context: start.context }),
     ...(start.trace === undefined ? {} : { trace: start.trace }),
+    ...(start.tags === undefined ? {} : { tags: start.tags }),
     base,
     principal: start.principal,
     ...(pins === undefined ? {} : { pins }),

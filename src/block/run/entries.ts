@@ -76,6 +76,8 @@ export interface RunStarted extends EntryBase {
   readonly principal: Json
   /** As the caller gave it: of no influence on what the run does, and on no id. */
   readonly trace?: RunTrace
+  /** By which its caller finds it, sorted: of no influence either; absent where none was given. */
+  readonly tags?: readonly string[]
   /** Versions to which the names alone of its document have led (B10); absent: to none. */
   readonly pins?: Pins
   /**

@@ -21,7 +21,7 @@ import {
 } from './run-index.js'
 
 /** What a list shows of a run beside what its receipts say. */
-export type RunSummaryShown = Omit<RunLine, 'principal' | 'receipts' | 'failure'>
+export type RunSummaryShown = Omit<RunLine, 'principal' | 'receipts' | 'failure' | 'tags'>
 
 export interface LineParts {
   readonly ledger: Pick<Ledger, 'unit'> & ShownLedger
@@ -78,15 +78,22 @@ export class FoundRuns {
     return { all, byStatus }
   }
 
-  #wantedBy({ status, name, text, since, until }: RunFilter): (run: IndexedRun) => boolean {
+  #wantedBy(filter: RunFilter): (run: IndexedRun) => boolean {
+    const { status, name, text, since, until, tag, waiting } = filter
     const part = text?.toLowerCase()
     return (run) =>
       (status === undefined || this.#lines.shown(run.status) === status) &&
       (name === undefined || run.name === name) &&
       (since === undefined || run.at >= since) &&
       (until === undefined || run.at < until) &&
+      (tag === undefined || run.tags.includes(tag)) &&
+      (waiting === undefined || isWaiting(run, waiting)) &&
       (part === undefined || `${run.id}\n${run.name}`.toLowerCase().includes(part))
   }
+}
+
+function isWaiting({ waits }: IndexedRun, waiting: true | string): boolean {
+  return waiting === true ? waits.length > 0 : waits.some(({ reason }) => reason === waiting)
 }
 
 /**
@@ -104,11 +111,13 @@ export class RunLines {
 
   async line(record: RunRecord): Promise<RunLine> {
     const summary = await this.#parts.summary(record)
-    const { principal = null } = record.started
+    const { principal = null, tags } = record.started
     return {
       ...summary,
       status: this.shown(summary.status),
       principal,
+      // What a journal has is as its caller gave it.
+      ...(tags === undefined ? {} : { tags: tags as readonly string[] }),
       receipts: await this.#receipts(record),
       ...(await this.#failure(record))
     }

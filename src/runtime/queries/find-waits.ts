@@ -64,6 +64,29 @@ export async function findWaits(
   return { items, next: next === undefined ? null : encodeWaitPlace({ run: next }) }
 }
 
+/** What can be answered now of one run, its oldest wait first. */
+export async function waitsOfRun(
+  parts: WaitParts,
+  asked: { readonly runId: RunId; readonly limit: number; readonly cursor: string | undefined },
+  agent: string | undefined
+): Promise<Page<WaitLine>> {
+  const { ledger } = parts
+  const { runId, limit, cursor } = asked
+  const record = ledger.run(runId, { durable: true })
+  if (record === undefined) return { items: [], next: null }
+  const rights =
+    agent === undefined ? undefined : new ReadingRights(ledger, { agent, answers: true })
+  const lines = await waitLines(parts, record, { agent, rights })
+  const place = cursor === undefined ? undefined : parseWaitPlace(cursor)
+  const left = place === undefined ? lines : lines.filter((line) => isBehind(line, place.wait))
+  const items = left.slice(0, limit)
+  const last = items.at(-1)
+  if (last === undefined || left.length === items.length) return { items, next: null }
+  const run = placeOf({ id: runId, at: Number(record.started['at']) })
+  const wait = { since: last.since, mark: markOf(last.wait.token) }
+  return { items, next: encodeWaitPlace({ run, wait }) }
+}
+
 /** The open waits of a run, oldest first; none where one of them is not what is signed. */
 async function waitLines(
   parts: WaitParts,

@@ -1,6 +1,15 @@
 import type { OpenWait, Response } from '../../block/index.js'
 import type { DigestedWait, Hash, Json, JsonObject, RunId } from '../../core/index.js'
-import type { GivenNote, QuarantineMark, RunStatus } from '../../ledger/index.js'
+import type { GivenNote, QuarantineMark } from '../../ledger/index.js'
+import type {
+  AskedAs,
+  Page,
+  PageParams,
+  RunFilter,
+  RunsFilter,
+  ShownStatus,
+  WaitsFilter
+} from './page-types.js'
 
 /**
  * What a page asks of a ledger: lists page by page, one run as a picture at any entry, state as of
@@ -14,38 +23,7 @@ import type { GivenNote, QuarantineMark, RunStatus } from '../../ledger/index.js
  * - Q4 Everything that is durable has one place, `EventPlace`; the feed gives each once, in order.
  */
 
-/** One page of a list; `next` is the cursor of the page after it, null at the end. */
-export interface Page<Item> {
-  readonly items: readonly Item[]
-  readonly next: string | null
-}
-
-export interface PageParams {
-  /** Items of the page: 50 by default, `limits.PAGE_ITEMS_MAX` at most. */
-  readonly limit?: number
-  /** `next` of an earlier page, with the same other parameters. */
-  readonly cursor?: string
-}
-
-/** In whose name is asked; nothing: the owner's. */
-export interface AskedAs {
-  /** Of this program, which is shown no more than it may see (K13). */
-  readonly agent?: string
-}
-
-export type ShownStatus = RunStatus | 'imported'
-
-/** Which runs; all of these hold. Newest first. */
-export interface RunFilter {
-  readonly status?: ShownStatus
-  /** Name of the document, exactly. */
-  readonly name?: string
-  /** Part of its id or its name, whatever the case. */
-  readonly text?: string
-  /** Begun at or after, and before: milliseconds. */
-  readonly since?: number
-  readonly until?: number
-}
+export type { AskedAs, Page, PageParams, RunFilter, RunsFilter, ShownStatus, WaitsFilter }
 
 /** One run in a list. */
 export interface RunLine {
@@ -53,6 +31,8 @@ export interface RunLine {
   readonly name: string
   readonly status: ShownStatus
   readonly principal: Json
+  /** Absent: none. */
+  readonly tags?: readonly string[]
   readonly startedAt: number
   readonly updatedAt: number
   readonly entries: number
@@ -306,7 +286,7 @@ export interface QueryRequests {
     readonly result: Page<RunLine>
   }
   readonly counts: { readonly params: object; readonly result: RunCounts }
-  readonly waits: { readonly params: PageParams & AskedAs; readonly result: Page<WaitLine> }
+  readonly waits: { readonly params: WaitsFilter & AskedAs; readonly result: Page<WaitLine> }
   /** Throws `run.not_found`. */
   readonly chart: { readonly params: { readonly id: string }; readonly result: RunChart }
   /** Throws `run.not_found`; an entry after the last is the last. */

@@ -20,6 +20,7 @@ export interface IndexedRun {
   readonly status: RunStatus
   /** Who began it: equal ones are one object. */
   readonly principal: Json
+  readonly tags: readonly string[]
   /** What a message can end, while it is parked. */
   readonly waits: readonly Pick<OpenWait, 'token' | 'reason'>[]
 }
@@ -118,12 +119,12 @@ export class RunIndex {
 
   #indexed(record: RunRecord): IndexedRun {
     const { runId: id, status, started } = record
-    const { name, at, principal = null } = started as unknown as Began
+    const { name, at, principal = null, tags = noTags } = started as unknown as Began
     const text = canonicalize(principal)
     const known = this.#principals.get(text) ?? principal
     this.#principals.set(text, known)
     const waits = waitsOf(record).map(({ token, reason }) => ({ token, reason }))
-    return { id, at, name, status, principal: known, waits }
+    return { id, at, name, status, principal: known, tags, waits }
   }
 
   #insert(fresh: readonly RunId[]): void {
@@ -192,7 +193,10 @@ interface Began {
   readonly name: string
   readonly at: number
   readonly principal?: Json
+  readonly tags?: readonly string[]
 }
+
+const noTags: readonly string[] = []
 
 /** Where a run stands in the order, without its id: ids may hold what is not shown. */
 export interface RunPlace {

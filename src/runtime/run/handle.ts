@@ -1,6 +1,7 @@
 import type { MessageOutcome, OpenWait, Response, SignalOutcome } from '../../block/index.js'
 import type { Hash, Json, RunId } from '../../core/index.js'
 import type { KeySignature } from '../../identity/index.js'
+import type { StoredReceipt } from '../../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import type { SignalOptions } from './signal-options.js'
 
@@ -70,6 +71,8 @@ export interface RunHandle<Output = Json> extends AsyncIterable<DeliveredEvent>,
     token: string,
     answer: Answer & { readonly action?: 'resume' | 'retry' | 'patch' | 'skip' | 'abort' }
   ): Promise<MessageOutcome>
+  /** Its durable receipts, in the order in which it has left them. */
+  receipts(): AsyncIterable<StoredReceipt>
   /** {@link Runtime.signal} of this run. */
   signal(name: string, value?: Json, options?: SignalOptions): Promise<SignalOutcome>
   cancel(reason?: string): Promise<void>

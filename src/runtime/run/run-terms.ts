@@ -8,6 +8,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  limits,
   type Random,
   type RunId,
   type RunTrace,
@@ -49,6 +50,8 @@ export interface StartTerms {
   readonly context?: JsonObject | undefined
   /** Trace of the caller: W3C `traceparent`, or its ids. */
   readonly trace?: TraceOption | undefined
+  /** By which the run is found, in any order. */
+  readonly tags?: readonly string[] | undefined
   /** The id is a new one: no ledger can have it. */
   readonly isNew?: boolean
 }
@@ -63,6 +66,8 @@ export class Start {
   /** Canonical JSON of the inputs. */
   readonly text: string
   readonly trace: RunTrace | undefined
+  /** Sorted, each once; undefined: none. */
+  readonly tags: readonly string[] | undefined
   /** Canonical JSON of the context; undefined when it is empty. */
   readonly contextText: string | undefined
   #inputs: Json | undefined
@@ -70,11 +75,12 @@ export class Start {
   #inputHash: Hash | undefined
 
   /** Throws for inputs and for a context that a journal cannot keep. */
-  constructor({ inputs, principal, context, trace, isNew = false }: StartTerms) {
+  constructor({ inputs, principal, context, trace, tags = [], isNew = false }: StartTerms) {
     this.text = canonicalizeLedgerValue(inputs)
     checkBytes('The inputs of a run in bytes', this.text)
     this.contextText = context === undefined ? undefined : contextTextOf(context)
     this.trace = trace === undefined ? undefined : traceOf(trace)
+    this.tags = tags.length === 0 ? undefined : tagsOf(tags)
     this.principal = principal
     this.isNew = isNew
   }
@@ -108,6 +114,20 @@ function contextTextOf(context: JsonObject): string | undefined {
   }
   checkBytes('The context of a run in bytes', text)
   return text === '{}' ? undefined : text
+}
+
+/** Throws `run.invalid_tags`. */
+function tagsOf(given: readonly string[]): readonly string[] {
+  const tags = [...new Set(given)].sort()
+  const bad = tags.find((tag) => typeof tag !== 'string' || !isTag(tag))
+  if (bad === undefined && tags.length <= limits.RUN_TAGS_MAX) return tags
+  const problem =
+    bad === undefined ? `there are ${tags.length}` : `one has ${bad.length} characters`
+  throw new TallyError('run.invalid_tags', { problem })
+}
+
+function isTag({ length }: string): boolean {
+  return length > 0 && length <= limits.RUN_TAG_LENGTH_MAX
 }
 
 const ids = { trace: /^(?!0+$)[0-9a-f]{32}$/, span: /^(?!0+$)[0-9a-f]{16}$/ }

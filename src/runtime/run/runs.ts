@@ -8,6 +8,7 @@ import {
   TallyError,
   type Timed
 } from '../../core/index.js'
+import type { StoredReceipt } from '../../ledger/index.js'
 import type { Compiled, PreparedRun } from '../code/prepared-run.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'
@@ -136,6 +137,7 @@ export class Runs {
       approve: (token, given) => answer(token, given, 'approve'),
       deny: (token, given) => answer(token, given, 'deny'),
       resume: (token, { action = 'resume', ...given }) => answer(token, given, action),
+      receipts: () => this.#receipts(runId),
       signal: (name, value = null, how = {}) => this.signal(runId, name, value, how),
       cancel: (reason = 'cancelled by the owner') =>
         this.cancel(runId, reason, ownerNamed(undefined)),
@@ -180,6 +182,11 @@ export class Runs {
       // The first one counts, and that is the end where there is one.
       if (heldBack !== undefined) this.#store.settle(entry, heldBack)
     }
+  }
+
+  async *#receipts(runId: RunId): AsyncGenerator<StoredReceipt> {
+    const { receiptsOf } = await import('./run-receipts.js')
+    yield* receiptsOf(this.#store.parts.ledger, runId)
   }
 
   /** Sends a run a signal; resolves once it is durable that the run has it. */

@@ -23,6 +23,11 @@ export interface StartOptions {
    * have it; no id or input is another for it, and a later start of the same id changes nothing.
    */
   readonly trace?: TraceOption
+  /**
+   * By which {@link Runtime.runs} finds the run. They stand in its journal, and in no hash of what
+   * it does: the same id with other tags is the same run, with the tags of its first start.
+   */
+  readonly tags?: readonly string[]
   /** Protocols that a workflow names, beside those of `workflow` in the runtime's options. */
   readonly protocols?: readonly (string | Json)[]
 }

@@ -23,10 +23,11 @@ export function startOf(
 ): [runId: RunId, prepared: Promise<PreparedRun>, terms: StartTerms] {
   const { source, given, random } = asked
   const { prepared, inputs, options } = preparing(documents, source, given)
-  const { id = random.uuid(), context, trace } = options
+  const { id = random.uuid(), context, trace, tags } = options
   // What is no JSON is refused where it is written.
   const plain = withoutUndefined(inputs) as Json
-  return [id as RunId, prepared, { inputs: plain, principal: ownerNamed(), context, trace }]
+  const terms = { inputs: plain, principal: ownerNamed(), context, trace, tags }
+  return [id as RunId, prepared, terms]
 }
 
 function preparing(

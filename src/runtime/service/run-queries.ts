@@ -2,7 +2,7 @@ import { limits, once, type RunId } from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
 import { ReadingRights } from '../gate/reading-rights.js'
 import { FoundRuns, RunLines } from '../queries/find-runs.js'
-import { findWaits, WaitBeginnings } from '../queries/find-waits.js'
+import { findWaits, WaitBeginnings, waitsOfRun } from '../queries/find-waits.js'
 import { locate } from '../queries/locate.js'
 import type { QueryParts } from '../queries/query-parts.js'
 import type { ShownStatus } from '../queries/query-types.js'
@@ -46,10 +46,13 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
       const status = params.optionalWord('status', statuses)
       const [name, text] = [params.optionalText('name'), params.optionalText('text')]
       const [since, until] = [params.optionalCount('since'), params.optionalCount('until')]
+      const [tag, waiting] = [params.optionalText('tag'), waitingOf(params)]
       const page = pageOf(params)
       const agent = params.optionalText('agent')
       params.end()
       const filter = {
+        ...(tag === undefined ? {} : { tag }),
+        ...(waiting === undefined ? {} : { waiting }),
         ...(status === undefined ? {} : { status }),
         ...(name === undefined ? {} : { name }),
         ...(text === undefined ? {} : { text }),
@@ -63,11 +66,14 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
       return runs().counts()
     },
     waits: async (params) => {
+      const runId = params.optionalText('runId')
       const page = pageOf(params)
       const agent = params.optionalText('agent')
       params.end()
       const asked = { ledger, index: index(), isFollower, liveWaits, summary }
-      return findWaits({ ...asked, beginnings: beginnings() }, page, agent)
+      const found = { ...asked, beginnings: beginnings() }
+      if (runId === undefined) return findWaits(found, page, agent)
+      return waitsOfRun(found, { runId: runId as RunId, ...page }, agent)
     },
     locate: async (params) => {
       const text = params.text('text')
@@ -75,6 +81,11 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
       return { found: await locate({ ledger, index: index(), liveWaits }, text) }
     }
   }
+}
+
+/** True, or a reason. */
+function waitingOf(params: Params): true | string | undefined {
+  return params.value('waiting') === true ? true : params.optionalText('waiting')
 }
 
 /** The id, once every other parameter was read. Ids that no run can have are not found. */

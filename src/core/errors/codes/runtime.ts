@@ -17,6 +17,10 @@ export const runtimeCodes = {
     message: 'A registered composite is not valid: {problem}.',
     fix: 'Check it with "tally lint".'
   },
+  'run.invalid_tags': {
+    message: 'The tags of the run cannot be kept: {problem}.',
+    fix: 'Give at most RUN_TAGS_MAX tags, each a text of 1 to RUN_TAG_LENGTH_MAX characters.'
+  },
   'run.invalid_signal': {
     message: 'The signal cannot be sent: {problem}.',
     fix: 'Give it a name that the run asks for, and an id or none.'

@@ -26,6 +26,7 @@ describe('the entry with which a run begins', () => {
     inputHash: hash,
     context: undefined,
     trace: undefined,
+    tags: undefined,
     principal: { kind: 'owner' }
   }
   const plain = {

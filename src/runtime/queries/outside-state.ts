@@ -1,0 +1,62 @@
+import { type Json, limits, type Redactor, TallyError } from '../../core/index.js'
+import type { Ledger } from '../../ledger/index.js'
+import type { Page } from './query-types.js'
+
+/** A key of the state, and its value; null where its body is withheld. */
+export interface StateEntry {
+  readonly key: string
+  readonly value: Json
+}
+
+/** Which keys of a list. */
+export interface StateListOptions {
+  /** Keys of the page: 50 by default, `limits.PAGE_ITEMS_MAX` at most. */
+  readonly limit?: number
+  /** `next` of the page before, or any key: the page begins behind it. */
+  readonly after?: string | null
+}
+
+/** The state of the ledger as it is on disk, read from outside of runs. */
+export interface OutsideState {
+  /** The value of a key; undefined where it is absent. */
+  get(key: string): Promise<Json | undefined>
+  /** Keys that begin with `prefix`, in the order of their UTF-8 bytes, with their values. */
+  list(prefix?: string, options?: StateListOptions): Promise<Page<StateEntry>>
+}
+
+/**
+ * {@link OutsideState} of a ledger: what the last durable receipt has left. Secrets that this
+ * process knows are taken out.
+ */
+export function outsideState(ledger: Pick<Ledger, 'past'>, redactor: Redactor): OutsideState {
+  const list = async (
+    prefix = '',
+    { limit = limits.PAGE_ITEMS_DEFAULT, after }: StateListOptions = {}
+  ): Promise<Page<StateEntry>> => {
+    checkLimit(limit)
+    const past = await ledger.past()
+    if (past.receipts === 0) return { items: [], next: null }
+    const asOf = past.receipts - 1
+    const found = await past.values({ asOf, prefix, after: after ?? undefined, limit })
+    const items: StateEntry[] = []
+    for (const { key, text } of found.values) {
+      const value = text === undefined ? null : (JSON.parse(text) as Json)
+      items.push({ key, value: await redactor.inTurns('json', value) })
+    }
+    return { items, next: found.next ?? null }
+  }
+  return {
+    list,
+    // The key itself comes before all that begin with it.
+    get: async (key) => {
+      const { items } = await list(key, { limit: 1 })
+      return items[0]?.key === key ? items[0].value : undefined
+    }
+  }
+}
+
+function checkLimit(limit: number): void {
+  if (Number.isSafeInteger(limit) && limit >= 1 && limit <= limits.PAGE_ITEMS_MAX) return
+  const problem = `limit is no whole number from 1 to ${limits.PAGE_ITEMS_MAX}`
+  throw new TallyError('service.invalid_params', { method: 'state', problem })
+}
