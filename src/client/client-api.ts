@@ -1,4 +1,4 @@
-import type { MessageOutcome } from '../block/index.js'
+import type { MessageOutcome, SignalOutcome } from '../block/index.js'
 import type { IdentityId, Json } from '../core/index.js'
 import type { IntentReply } from '../intent/index.js'
 import type {
@@ -12,6 +12,7 @@ import type {
   RunView,
   ServiceRequests,
   ServiceStatus,
+  SignalOptions,
   StartedRun,
   StartOptions,
   VerifyOptions
@@ -64,6 +65,16 @@ export interface Client extends AsyncDisposable {
   start(document: string | Json, options?: ClientStartOptions): Promise<StartedRun>
   /** Waits for the end of a run. Rejects with `run.not_found`, `run.interrupted`. */
   result(id: string, options?: CallOptions): Promise<RunResult>
+  /**
+   * As `signal` of the runtime: resolves once the run has it on disk, or with the reason why it is
+   * not taken.
+   */
+  signal(
+    id: string,
+    name: string,
+    value?: Json,
+    options?: SignalOptions & CallOptions
+  ): Promise<SignalOutcome>
   /** Answers a wait of a run; the outcome says whether it was accepted. */
   answer(id: string, token: string, answer: ClientAnswer): Promise<MessageOutcome>
   /** Ends a run; resolves when it has ended. Rejects with `run.not_found`. */

@@ -20,7 +20,8 @@ import type {
   RunResult,
   ServiceEvent,
   ServiceRequests,
-  ServiceStreams
+  ServiceStreams,
+  SignalOptions
 } from '../runtime/index.js'
 import type {
   CallOptions,
@@ -88,6 +89,16 @@ class LinkedClient implements Client {
     }
     // A stream of events ends with the end of its run.
     throw new TallyError('owner.malformed_message', { problem: 'it told no end of the run' })
+  }
+
+  signal(
+    id: string,
+    name: string,
+    value?: Json,
+    { id: signalId = this.#random.uuid(), by, signal }: SignalOptions & CallOptions = {}
+  ) {
+    const params = { id, name, signalId, ...present({ value, by }) }
+    return this.#request('signal', params, signal)
   }
 
   answer(id: string, token: string, { signal, ...answer }: ClientAnswer) {

@@ -13,7 +13,7 @@ const charging = {
     appendFileSync(bank, `${key}\n`)
     return { charged: true }
   },
-  locate: async (key) =>
+  locate: async ({ key }) =>
     done(key) ? { found: true, result: { charged: true } } : { found: false, definite: true }
 }
 const charge = defineBlock({

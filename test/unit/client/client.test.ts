@@ -20,6 +20,12 @@ const echo = defineBlock({
   intents: ['echo'],
   run: (_ctx, input) => ({ said: input }) as never
 })
+const hear = defineBlock({
+  name: 'hear',
+  version: '1',
+  sideEffects: 'none',
+  run: async (ctx) => (await ctx.signal('paid')) as never
+})
 const composite = (block: string) => ({
   schema: 'tally-composite/1',
   name: `does.${block}`,
@@ -35,7 +41,7 @@ const location = () => join(directory, 'ledger')
 
 async function open(): Promise<WiredRuntime> {
   const keys = { create: 'if-absent', insecurePlaintextKey: true } as const
-  return createRuntime({ location: location(), ...keys, blocks: [ask, echo], resume: true })
+  return createRuntime({ location: location(), ...keys, blocks: [ask, echo, hear], resume: true })
 }
 
 beforeEach(async () => {
@@ -94,6 +100,17 @@ describe('a client', () => {
     const other = await client.answer('asked', token, { digest, action: 'deny' })
     expect(other).toMatchObject({ accepted: false })
     expect((await client.result('asked')).response).toMatchObject({ data: { ok: null } })
+  })
+
+  it('sends signals, which are taken once', async () => {
+    await client.start(composite('hear'), { id: 'hears' })
+    const sent = { id: 'delivery-1' }
+    expect(await client.signal('hears', 'paid', { cents: 5 }, sent)).toEqual({ accepted: true })
+    const again = await client.signal('hears', 'paid', { cents: 5 }, sent)
+    expect(again).toMatchObject({ accepted: true, repeated: true })
+    expect((await client.result('hears')).response).toMatchObject({ data: { cents: 5 } })
+    const late = await client.signal('hears', 'paid', { cents: 6 })
+    expect(late).toMatchObject({ accepted: false, reason: 'run_ended' })
   })
 
   it('cancels, does intents, lists runs by pages and verifies', async () => {
