@@ -48,7 +48,8 @@ export {
   type WaitAnswer,
   type WaitOptions
 } from './code/context.js'
-export { PUBLISH_EFFECT, StepFailure } from './code/function-context.js'
+export { PUBLISH_EFFECT, type Published } from './code/exchange.js'
+export { StepFailure } from './code/function-context.js'
 export {
   areObligations,
   type BlockLimits,

@@ -197,6 +197,11 @@ export interface Runtime extends AsyncDisposable {
   runs(filter: RunsFilter): Promise<Page<RunLine>>
   /** Open waits page by page, of one run or of all: `waits` of {@link queries}. */
   waits(filter?: WaitsFilter): Promise<Page<WaitLine>>
+  /**
+   * What a run has published last under a key (`ctx.publish(key, value)`), once it is on disk;
+   * undefined: nothing. Rejects with `run.not_found`.
+   */
+  query(id: string, key: string): Promise<Json | undefined>
   /** The state as it is on disk, from outside of runs. */
   readonly state: OutsideState
   /** The record of a run, as far as it is durable. */

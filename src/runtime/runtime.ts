@@ -281,6 +281,9 @@ export class WiredRuntime implements Runtime {
     filter === undefined
       ? this.ledger.runs({ durable: true })
       : this.queries.find(filter)) as Runtime['runs']
+  readonly query: Runtime['query'] = async (id, key) =>
+    (await import('./queries/published-values.js')).publishedValue(this, id as RunId, key)
+
   readonly waits: Runtime['waits'] = (filter = {}) => this.queries.waits(filter)
 
   run(id: string): RunRecord | undefined {

@@ -40,10 +40,10 @@ import {
   type WaitAnswer,
   type WaitOptions
 } from './context.js'
+import { exchangeBy } from './exchange.js'
 import { CallRunIntentPort } from './intent-port.js'
 import { LazyMembers } from './lazy-signal.js'
 import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from './outcome.js'
-import { signalReceiver } from './receiving.js'
 import { blockState } from './state-view.js'
 import { insideBlock, outsideBlock, type WatchedCode } from './tripwire.js'
 
@@ -252,7 +252,7 @@ export class CallRun {
       effect: (name, options) => this.#effect(name, options),
       sleep: (ms) => this.#sleep(ms),
       wait: (options) => this.#wait(options),
-      signal: signalReceiver((asked, build) => this.#call(builtInEffects.signal, asked, build)),
+      ...exchangeBy((effect, asked, build) => this.#call(effect, asked, build)),
       log: (message, data) => outsideBlock(() => this.#port.log(message, plainDetails(data))),
       fail: (reason, details) => {
         throw new BlockFailure(reason, details ?? null)

@@ -54,6 +54,11 @@ export interface BlockContext {
    * const paid = await ctx.signal('paid', z.object({ amount: z.string() }))
    */
   readonly signal: ReceiveSignal
+  /**
+   * Tells those outside who ask, `tally.query(run, key)`: the last value of a key counts, also of
+   * an attempt that failed later. It is in the journal.
+   */
+  publish(key: string, value: unknown): Promise<void>
   /** A line for people; reported as an event once the attempt is durable, never part of a hash. */
   log(message: string, data?: Json): void
   /** Ends the attempt with a failure; `reason` is a stable label (semantics.md B5). */

@@ -17,6 +17,7 @@ import {
 } from '../chart/protocol.js'
 import type { Block, BodyPort } from './block.js'
 import { BlockFailure, type EffectCall, type WaitAnswer, type WaitOptions } from './context.js'
+import { publishBy } from './exchange.js'
 import { callerLine } from './line.js'
 import { failureResponse, outcomeOf } from './outcome.js'
 import {
@@ -65,9 +66,6 @@ interface AskedStep {
 }
 
 const stepName = /^[A-Za-z][\w-]{0,63}$/
-
-/** What function steps publish under; no effect of a block's may have it at the root of a run. */
-export const PUBLISH_EFFECT = 'run.publish'
 
 /**
  * What the code of a workflow function is given (B12).
@@ -162,17 +160,8 @@ export class FunctionContext implements WorkflowContext {
     return over
   }
 
-  publish = async (key: string, value: unknown): Promise<void> => {
-    const published = { key, value: withoutUndefined(value ?? null) as Json }
-    await this.#port.call<Json>(PUBLISH_EFFECT, published, (call) => ({
-      kind: 'effect',
-      sideEffects: 'none',
-      durable: false,
-      perform: () => published,
-      locate: undefined,
-      ...call
-    }))
-  }
+  publish = (key: string, value: unknown): Promise<void> =>
+    publishBy((...asked) => this.#port.call<Json>(...asked), key, value)
 
   now = (): number => this.#port.now()
 

@@ -89,6 +89,30 @@ describe('finding runs', () => {
     })
   })
 
+  it('tells what a run has published last', async () => {
+    const tells = defineBlock({
+      name: 'takes',
+      version: '1.0.0',
+      sideEffects: 'none',
+      run: async (ctx) => {
+        await ctx.publish('progress', { done: 1, left: undefined })
+        await ctx.publish('other', 'text')
+        await ctx.signal('go')
+        await ctx.publish('progress', { done: 2 })
+        return null
+      }
+    })
+    await using tally = await openOn(openMemoryStore(), { blocks: [tells], random: systemRandom })
+    await tally.start(document, { id: 'a' })
+    await until(() => tally.run('a')?.status === 'waiting')
+    expect(await tally.query('a', 'progress')).toEqual({ done: 1 })
+    expect(await tally.query('a', 'none')).toBeUndefined()
+    await tally.signal('a', 'go')
+    await (await tally.attach('a')).result
+    expect(await tally.query('a', 'progress')).toEqual({ done: 2 })
+    await expect(tally.query('b', 'progress')).rejects.toMatchObject({ code: 'run.not_found' })
+  })
+
   it('refuses tags that cannot be kept', async () => {
     await using tally = await open()
     const many = Array.from({ length: limits.RUN_TAGS_MAX + 1 }, (_, n) => `${n}`)

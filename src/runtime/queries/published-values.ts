@@ -1,0 +1,23 @@
+import { type JournalEntry, PUBLISH_EFFECT, type Published } from '../../block/index.js'
+import { type Json, type RunId, TallyError } from '../../core/index.js'
+import type { Ledger } from '../../ledger/index.js'
+import type { Registry } from '../code/registry.js'
+
+/** What a run has published last under a key, as far as it is durable; undefined: nothing. */
+export async function publishedValue(
+  { ledger, registry }: { readonly ledger: Ledger; readonly registry: Registry },
+  runId: RunId,
+  key: string
+): Promise<Json | undefined> {
+  if (ledger.run(runId) === undefined) throw new TallyError('run.not_found', { runId })
+  let found: Json | undefined
+  const isWanted = (text: string) => text.includes(`"effect":"${PUBLISH_EFFECT}"`)
+  for await (const { value } of ledger.journal(runId, 0, isWanted)) {
+    // The journal gives back what the pump has written.
+    const entry = value as unknown as JournalEntry
+    if (entry.k !== 'sealed' || entry.effect !== PUBLISH_EFFECT || !entry.ok) continue
+    const published = entry.body as unknown as Published
+    if (published.key === key) found = published.value
+  }
+  return found === undefined ? undefined : registry.redactor.inTurns('json', found)
+}
