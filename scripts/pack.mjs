@@ -1,12 +1,14 @@
 /**
  * Prepares the compiled files of a directory, this one by default, for `npm pack`: removes what no
- * entry point reaches, and writes the bill of materials (CycloneDX) of what an install brings.
+ * entry point reaches, bundles the code, and writes the bill of materials (CycloneDX) of what an
+ * install brings.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { root as here } from './built.mjs'
+import { bundleFolder, bundlePackage } from './bundle.mjs'
 import { bundledInPage, pageFolder } from './bundled.mjs'
 import { givenWords } from './words.mjs'
 
@@ -20,13 +22,23 @@ const packed = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const loadedByPath = ['dist/examples/01-invoices/tally.config.js', 'dist/src/console/page/app.js']
 
 removeUnused()
+// What was bundled before stands in the place of its own entries.
+if (!existsSync(join(root, bundleFolder))) await bundlePackage(root, entriesOf('default'))
+// The next build writes all files anew.
+rmSync(join(root, 'dist/.tsbuildinfo'), { force: true })
 writeFileSync(join(root, 'dist/sbom.cdx.json'), `${JSON.stringify(billOfMaterials(), null, 2)}\n`)
 
+/** What programs import or start, from the root; of code, what is loaded by its path, too. */
+function entriesOf(kind) {
+  const exported = Object.values(packed.exports).flatMap((entry) => entry[kind] ?? [])
+  const started = kind === 'default' ? [...Object.values(packed.bin), ...loadedByPath] : []
+  return [...new Set([...exported, ...started].map((path) => path.replace('./', '')))]
+}
+
 function removeUnused() {
-  const entries = (kind) => Object.values(packed.exports).flatMap((entry) => entry[kind] ?? [])
   const used = new Set([
-    ...reached([...entries('default'), ...Object.values(packed.bin), ...loadedByPath], '.js'),
-    ...reached(entries('types'), '.d.ts')
+    ...reached(entriesOf('default'), '.js'),
+    ...reached(entriesOf('types'), '.d.ts')
   ])
   for (const folder of ['dist/src', 'dist/machines', 'dist/examples/01-invoices']) {
     for (const name of readdirSync(join(root, folder), { recursive: true })) {

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isLong } from './support/effort.js'
+import { loadedBy } from './support/loaded.js'
 import { type PackedPackage, packPackage, runIn } from './support/packed-package.js'
 import { root } from './support/source.js'
 
@@ -83,6 +85,7 @@ describe('the packed files', () => {
   it('are compiled files, charts, documents and the bill of materials, and nothing else', () => {
     const expected = [
       /^dist\/(src|machines)\/.+(\.js|\.d\.ts)$/,
+      /^dist\/bundle\/[\w-]+\.js$/,
       // The console's page, bundled.
       /^dist\/src\/console\/page\/(index\.html|app\.css|licences\.txt|fonts\/[\w-]+\.woff2)$/,
       // The demonstration runs the first example.
@@ -115,6 +118,22 @@ describe('the packed files', () => {
       }
     }
     expect(code.filter((path) => !reached.has(path))).toEqual([])
+  })
+
+  it('are bundled: the library is read from few files, and its entries name the same things', async () => {
+    expect(packed.text('dist/src/index.js')).toBe('export * from "../bundle/src-index.js"\n')
+    const application = packed.installWith(Object.keys(packed.manifest.dependencies))
+    const said = runIn(application, [
+      '--input-type=module',
+      '-e',
+      "console.log(Object.keys(await import('tallystick')).sort().join(' '))"
+    ])
+    expect(said.trim().split(' ')).toEqual(Object.keys(await import('../src/index.js')).sort())
+    const { modules } = loadedBy([
+      '-e',
+      `import(${JSON.stringify(pathToFileURL(packed.path('dist/src/index.js')).href)})`
+    ])
+    expect(modules).toBeLessThanOrEqual(FILES_OF_IMPORT_MAX)
   })
 
   it('have no maps and name none, since their sources are not packed', () => {
@@ -234,6 +253,9 @@ describe('the packed files', () => {
     }
   })
 })
+
+/** Of the bundle and of the libraries that are imported with it. */
+const FILES_OF_IMPORT_MAX = 60
 
 /** The page brings the licences of what it is bundled from. */
 const LICENCES = 'dist/src/console/page/licences.txt'

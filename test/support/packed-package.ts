@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -28,6 +29,8 @@ export interface PackedPackage {
   /** Paths of all files, from the root of the package, with `/`. */
   readonly paths: readonly string[]
   text(path: string): string
+  /** Where a file of it lies. */
+  path(path: string): string
   /** Prepares the copy once more, and gives the bill of materials of that. */
   billAgain(): string
   /** Directory of an application that has the package and those dependencies, and no others. */
@@ -41,9 +44,9 @@ export function packPackage(): PackedPackage {
   const application = join(directory, 'application')
   const unpacked = join(application, 'node_modules', 'tallystick')
   const source = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const made = 'dist/sbom.cdx.json'
+  const bill = 'dist/sbom.cdx.json'
   // Made when it is packed, or left out then.
-  const isCopied = (path: string) => path !== made && !path.startsWith('!')
+  const isCopied = (path: string) => ![bill, 'dist/bundle'].includes(path) && !path.startsWith('!')
   const wanted: readonly string[] = source.files.filter(isCopied)
   for (const path of [...wanted, 'package.json', 'package-lock.json']) {
     cpSync(join(root, path), join(copy, path), { recursive: true })
@@ -63,14 +66,16 @@ export function packPackage(): PackedPackage {
       .filter((entry) => entry.isFile())
       .map((entry) => relative(unpacked, join(entry.parentPath, entry.name)).replaceAll('\\', '/')),
     text,
+    path: (path) => join(unpacked, path),
     billAgain: () => {
       prepare()
-      return readFileSync(join(copy, made), 'utf8')
+      return readFileSync(join(copy, bill), 'utf8')
     },
     installWith: (dependencies) => {
       for (const dependency of dependencies) {
         const link = join(application, 'node_modules', dependency)
         mkdirSync(dirname(link), { recursive: true })
+        if (existsSync(link)) continue
         symlinkSync(join(root, 'node_modules', dependency), link)
       }
       return application

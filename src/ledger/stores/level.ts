@@ -13,7 +13,7 @@
  *   database and deletes the tables of the old one.
  */
 import { mkdir, readdir } from 'node:fs/promises'
-import { Level } from 'level'
+import type { Level } from 'level'
 import { isError, TallyError } from '../../core/index.js'
 import { applicable } from './conditions.js'
 import { openError, readError, writeError } from './level-errors.js'
@@ -36,7 +36,7 @@ export async function openLevelStore({
     if ((await filesOf(path)).length > 0) throw new TallyError('ledger.exists', { path })
     await mkdir(path, { recursive: true, mode: 0o700 })
   } else await checkCurrent(path)
-  const database = newDatabase(path, { createIfMissing: create, errorIfExists: create })
+  const database = await newDatabase(path, { createIfMissing: create, errorIfExists: create })
   try {
     await database.open()
   } catch (error) {
@@ -53,7 +53,7 @@ export async function openLevelStore({
  */
 export async function probeLevelLock(path: string): Promise<void> {
   await checkCurrent(path)
-  const database = newDatabase(path, { createIfMissing: false, errorIfExists: true })
+  const database = await newDatabase(path, { createIfMissing: false, errorIfExists: true })
   try {
     await database.open()
   } catch (error) {
@@ -73,10 +73,12 @@ async function checkCurrent(path: string): Promise<void> {
   throw new TallyError('ledger.corrupt', { key: path, problem: 'the file CURRENT is missing' })
 }
 
-function newDatabase(
+/** The library is loaded here: a program that imports tallystick may never open a directory. */
+async function newDatabase(
   path: string,
   how: { readonly createIfMissing: boolean; readonly errorIfExists: boolean }
-): Database {
+): Promise<Database> {
+  const { Level } = await import('level')
   return new Level<string, Uint8Array>(path, {
     keyEncoding: 'utf8',
     valueEncoding: 'buffer',
