@@ -1,4 +1,4 @@
-import { type Json, systemRandom } from '../core/index.js'
+import { type Json, systemRandom, TallyError } from '../core/index.js'
 import { refuseInvalid } from './frame/document.js'
 import { type DocumentFile, readDocumentFile } from './frame/document-file.js'
 import { readContext, readJson } from './frame/files.js'
@@ -12,25 +12,32 @@ import type { PreparedWorkflow, RunWorkflowOptions } from './run-workflow.js'
 export interface RunOptions extends RunWorkflowOptions {
   readonly id?: string
   readonly inputs?: string
+  /** Name of a registered workflow in code, or `name@version`. */
+  readonly workflow?: string
   readonly context?: string
   readonly trace?: string
   readonly wait?: boolean
   readonly config?: string
 }
 
-/** `tally run FILE`: starts a run, or shows the one that has this id (L6). */
-export async function run(frame: Frame, file: string, options: RunOptions): Promise<ExitCode> {
-  const read = await readDocumentFile(frame, file)
+/**
+ * `tally run FILE`, or `tally run --workflow NAME`: starts a run, or shows the one that has this id
+ * (L6).
+ */
+export async function run(
+  frame: Frame,
+  file: string | undefined,
+  options: RunOptions
+): Promise<ExitCode> {
   const given = await readJson(frame, options.inputs ?? '{}', '--inputs')
   const context = await readContext(frame, options.context)
-  const prepared = await prepareDocument(frame, { file, read, inputs: given }, options)
-  if (!prepared.ok) return prepared.exitCode
-  const { document, inputs } = prepared
+  const asked = await askedFor(frame, { file, inputs: given }, options)
+  if ('exitCode' in asked) return asked.exitCode
   const runId = options.id ?? systemRandom.uuid()
   const isPatient = options.wait === true
   const session = await openSession(frame, 'run', { config: options.config })
   const trace = options.trace === undefined ? {} : { trace: options.trace }
-  const params = { document, id: runId, inputs, ...context, ...trace, follow: isPatient }
+  const params = { ...asked, id: runId, ...context, ...trace, follow: isPatient }
   const events = session.client.stream('run', params)
   const { config } = options
   return followRun(frame, session, {
@@ -39,6 +46,23 @@ export async function run(frame: Frame, file: string, options: RunOptions): Prom
     events,
     takeOver: () => takeOver(frame, { runId, isPatient, config, start: params })
   })
+}
+
+/** The document or the name of the workflow in code that is to run, with its inputs. */
+async function askedFor(
+  frame: Frame,
+  { file, inputs }: { readonly file: string | undefined; readonly inputs: Json },
+  options: RunOptions
+) {
+  const { workflow } = options
+  if (workflow !== undefined && file === undefined) return { workflow, inputs }
+  if (workflow !== undefined || file === undefined) {
+    throw new TallyError('cli.usage', { problem: 'give either a file or --workflow' })
+  }
+  const read = await readDocumentFile(frame, file)
+  const prepared = await prepareDocument(frame, { file, read, inputs }, options)
+  if (!prepared.ok) return { exitCode: prepared.exitCode }
+  return { document: prepared.document, inputs: prepared.inputs }
 }
 
 /** What is started, or how the command ends because it cannot be. */

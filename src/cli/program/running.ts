@@ -3,9 +3,16 @@ import { acting, addWorkflowCommands } from './workflows.js'
 
 /** Commands that run documents and answer what they wait for. */
 export function addRunCommands(add: Add): void {
-  acting(add('run <file>', 'run a document', async () => (await import('../run.js')).run))
+  acting(
+    add(
+      'run [file]',
+      'run a document, or a workflow in code',
+      async () => (await import('../run.js')).run
+    )
+  )
     .option('--id <id>', 'name of the run; the same id is the same run')
     .option('--inputs <json>', 'payload of the run: JSON, or @file', '{}')
+    .option('--workflow <name>', 'a registered workflow in code, instead of a file')
     .option('--context <json>', 'context of the run: a JSON object, or @file')
     .option('--trace <traceparent>', 'trace of the caller, in the form of W3C Trace Context')
     .option(...waitOption)

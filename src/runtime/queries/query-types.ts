@@ -71,7 +71,8 @@ export interface WaitLine {
 
 /** A document as a graph; a composite's own graph stands in its node. */
 export interface DocumentGraph {
-  readonly kind: 'composite' | 'plan' | 'workflow' | 'flow' | 'intent'
+  /** `function`: a workflow in code, as far as it has come. */
+  readonly kind: 'composite' | 'plan' | 'workflow' | 'flow' | 'intent' | 'function'
   readonly name: string
   readonly nodes: readonly GraphNode[]
   readonly edges: readonly GraphEdge[]

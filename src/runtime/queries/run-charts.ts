@@ -1,4 +1,4 @@
-import type { Block, RunStarted } from '../../block/index.js'
+import { type Block, functionSchemaName, type RunStarted } from '../../block/index.js'
 import {
   limits,
   nextTurn,
@@ -14,7 +14,7 @@ import { endingUnit } from '../run/run-records.js'
 import { checkStarted, checkView, comparedJournal } from '../run/shown.js'
 import { type GraphNames, graphOf } from './document-graph.js'
 import { neverRun, registryOf } from './journal-registry.js'
-import type { ChartAt, RunChart } from './query-types.js'
+import type { ChartAt, DocumentGraph, RunChart } from './query-types.js'
 import { type PictureEntry, RunPicture } from './run-picture.js'
 
 export interface ChartParts {
@@ -51,8 +51,20 @@ export class RunCharts {
     const record = this.#record(id)
     await this.#compareStart(record)
     const started = record.started as unknown as RunStarted
-    const { definitionHash } = started
-    return { id, definitionHash, graph: graphOf(started, this.#names(started)) }
+    const { definitionHash, name, definition } = started
+    const graph =
+      definition['schema'] === functionSchemaName
+        ? await this.#called(name, record)
+        : graphOf(started, this.#names(started))
+    return { id, definitionHash, graph }
+  }
+
+  async #called(name: string, record: RunRecord): Promise<DocumentGraph> {
+    const { ledger } = this.#parts
+    const completed = await ledger.unit(endingUnit(record))
+    // Most runs are documents.
+    const { calledGraph } = await import('./called-graph.js')
+    return structuredClone(await calledGraph(name, comparedJournal(ledger, record, completed)))
   }
 
   /**

@@ -36,24 +36,35 @@ export interface AskedStart {
 
 /** What `run` and `start` are asked for; reads the last of their parameters. */
 export function askedStart(running: Running, params: Params): AskedStart {
-  const prepare = preparationOf(running, params)
+  const agent = params.optionalText('agent')
+  const prepare = preparationOf(running, params, agent)
   const [inputs, context] = [params.value('inputs') ?? {}, params.optionalObject('context')]
   const trace = params.optionalText('trace')
-  const agent = params.optionalText('agent')
   const id = params.text('id') as RunId
   params.end()
   const principal = agent === undefined ? {} : { principal: agentNamed(agent) }
   return { id, prepare, inputs, context, trace, ...principal }
 }
 
-/** Prepares the document that is given, or the one that is published under the name given. */
-function preparationOf(running: Running, params: Params): () => Promise<PreparedRun> {
+/** Prepares a document, a workflow in code by its name, or what is published under a name. */
+function preparationOf(
+  running: Running,
+  params: Params,
+  agent: string | undefined
+): () => Promise<PreparedRun> {
   const name = params.optionalText('published')
   if (name !== undefined) {
     return async () => (await import('../gate/published.js')).preparePublished(running, name)
   }
+  const { documents } = running.registry
+  const workflow = params.optionalText('workflow')
+  if (workflow !== undefined) {
+    // Others than the owner run what the owner has published (K14).
+    if (agent !== undefined) throw new TallyError('runtime.not_published', { name: workflow })
+    return async () => documents.prepareWorkflow(workflow)
+  }
   const document = params.text('document')
-  return () => running.registry.documents.prepare(document)
+  return () => documents.prepare(document)
 }
 
 /**

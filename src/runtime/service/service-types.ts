@@ -208,6 +208,8 @@ export interface StartParams extends AsAgent {
   readonly document?: string
   /** Instead of `document`: the name of a published one, with the versions pinned for it. */
   readonly published?: string
+  /** Instead of `document`: a registered workflow in code, by `name` or `name@version`. */
+  readonly workflow?: string
   readonly id: string
   readonly inputs?: Json
   readonly context?: JsonObject

@@ -7,6 +7,7 @@ import {
   createRuntime,
   defineBlock,
   defineWorkflow,
+  type Json,
   type Runtime,
   type Workflow
 } from '../../../src/index.js'
@@ -220,4 +221,51 @@ it('B12: inputs and results have the types of the schemas', async () => {
   // @ts-expect-error the input is no text
   const started = tally.start(typed, wrong)
   await expect(started).rejects.toMatchObject({ code: 'run.refused' })
+})
+
+it('B12: the chart of a run is drawn from what it did, and stands after any entry', async () => {
+  const flow = defineWorkflow({
+    name: 'drawn',
+    version: '1.0.0',
+    blocks: [put],
+    async run(ctx, _input: null) {
+      await ctx.step('first', () => 1)
+      await ctx.atomic('move', (scope) => scope.step('put', put, { key: 'k', value: 1 }))
+      return ctx.signal('go')
+    }
+  })
+  await using tally = await open([flow])
+  const run = tally.begin(flow, null, { id: 'd' })
+  await tally.signal('d', 'go', 7)
+  expect((await run.result).response.data).toBe(7)
+  const { graph } = await tally.queries.chart({ id: 'd' })
+  expect(graph).toMatchObject({ kind: 'function', name: 'drawn' })
+  expect(graph.nodes.map(({ path, does }) => [path, does])).toEqual([
+    ['root/first', 'drawn.first@1.0.0'],
+    ['root/move', 'atomic part']
+  ])
+  expect(graph.edges).toEqual([{ from: 'first', to: 'move', order: 1, when: null }])
+  const { actors } = await tally.queries.chartAt({ id: 'd' })
+  expect(actors.map(({ path, mark }) => [path, mark])).toEqual([
+    ['root', 'READY'],
+    ['root/first', 'READY'],
+    ['root/move', 'READY'],
+    ['root/move/put', 'READY']
+  ])
+})
+
+it('K14: by its name the owner starts a workflow in code, and agents do not', async () => {
+  const flow = defineWorkflow({ name: 'named', version: '1.0.0', run: async () => 1 })
+  await using tally = await open([flow])
+  const start = (params: Json) =>
+    tally.service({ method: 'start', params, signal: new AbortController().signal })
+  const by = { workflow: 'named', inputs: null }
+  expect(await start({ ...by, id: 'a' })).toMatchObject({ id: 'a', isNew: true })
+  expect((await (await tally.attach('a')).result).status).toBe('done')
+  await expect(start({ ...by, id: 'b', agent: 'x' })).rejects.toMatchObject({
+    code: 'runtime.not_published'
+  })
+  await expect(start({ ...by, id: 'c', workflow: 'other' })).rejects.toMatchObject({
+    code: 'runtime.workflow_not_registered'
+  })
 })
