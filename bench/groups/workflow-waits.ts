@@ -143,7 +143,7 @@ function pollRowsOf(first: Stretch, last: Stretch): readonly Row[] {
   const [value, floor] = [late ?? 0, early ?? 0]
   return [
     shown(name, (cpuMs * 1_000) / polls, 'us a poll', 'lower'),
-    shown(`${name}.cpu`, (cpuMs / wallMs) * 100, '% of a core', 'lower'),
+    bounded(`${name}.cpu`, (cpuMs / wallMs) * 100, { unit: '% of a core', target: 20 }),
     {
       name: `${name}.steady`,
       value,

@@ -106,7 +106,7 @@ async function nodeRows(rounds: number): Promise<readonly Row[]> {
   const against = (name: string, kind: 'refs' | 'cel'): Row => {
     const [value, floor] = [perNode(kind), perNode(`floor.${kind}`)]
     const ratio = value / floor
-    return { name, value, unit: 'ms', floor, ratio, target: 1.5, better: 'lower' }
+    return { name, value, unit: 'ms', floor, ratio, target: 1.4, better: 'lower' }
   }
   return [against('workflow.node', 'refs'), against('workflow.node.cel', 'cel')]
 }

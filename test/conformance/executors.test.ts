@@ -23,7 +23,7 @@ import {
   fakeWithoutNonces
 } from '../support/fake-executor-under-test.js'
 import { broadcasting } from '../support/providers-under-test.js'
-import { onSolanaNode } from '../support/solana-executor.js'
+import { onSolanaNode, onSolanaWithNonces } from '../support/solana-executor.js'
 
 const bridge = artifact('BridgeLock')
 let chain: TestChain
@@ -95,6 +95,7 @@ const kinds: readonly (readonly [name: string, driver: ExecutorDriver])[] = [
   ],
   ['evm on the fake node', onEvmNode],
   ['solana on litesvm', onSolanaNode],
+  ['solana on litesvm, with durable nonces', onSolanaWithNonces],
   ['fake with nonces', fakeWithNonces],
   ['fake without nonces', fakeWithoutNonces],
   ['fake without nonces, with a pool and reorganisations', fakeWithExpiry]

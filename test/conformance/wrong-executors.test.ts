@@ -14,6 +14,7 @@ import {
 } from '../../src/testing/index.js'
 import { failingChecks, neverFailed, type WrongDriver } from '../support/failing-checks.js'
 import { fakeWithExpiry, fakeWithNonces } from '../support/fake-executor-under-test.js'
+import { onSolanaNode, onSolanaWithNonces } from '../support/solana-executor.js'
 
 /** The fake executor, of which some methods do otherwise, in each process of the check. */
 function altered(
@@ -336,6 +337,36 @@ const wrong: readonly WrongDriver<ExecutorDriver>[] = [
   }
 ]
 
+/** On litesvm, where each check takes longer: those alone that are about nonces. */
+const wrongOnSolana: readonly WrongDriver<ExecutorDriver>[] = [
+  {
+    fault: 'signs with a blockhash, though it has durable nonces',
+    driver: () => ({ ...onSolanaNode, has: onSolanaWithNonces.has }),
+    fails: ['L7: with a durable nonce', 'W11: whose nonce another']
+  },
+  {
+    fault: 'never says that a durable nonce is used',
+    driver: altered(
+      (right) => ({
+        look: ({ lifetime: _, ...request }, options) => right.look(request, options)
+      }),
+      onSolanaWithNonces
+    ),
+    fails: ['W11: whose nonce another']
+  },
+  {
+    fault: 'says that a durable nonce is used while it is not',
+    driver: altered(
+      (right) => ({
+        look: (request, options) =>
+          right.look({ ...request, lifetime: { ...request.lifetime, nonce: '1' } }, options)
+      }),
+      onSolanaWithNonces
+    ),
+    fails: ['L7: with a durable nonce']
+  }
+]
+
 const included: Extract<Standing, { readonly status: 'included' }> = {
   status: 'included',
   success: true,
@@ -359,6 +390,14 @@ describe('an executor is found wrong that', () => {
   })
 })
 
+describe('an executor of Solana is found wrong that', () => {
+  it.each(wrongOnSolana)('$fault', async ({ driver, fails }) => {
+    const all = executorChecks(driver())
+    const checks = all.filter(({ needs }) => needs.includes('durable_nonces'))
+    expect(await failingChecks(checks, driver, fails)).toEqual(fails)
+  })
+})
+
 it('each check of the suite for executors fails for a wrong executor', () => {
-  expect(neverFailed(executorConformance, wrong)).toEqual([])
+  expect(neverFailed(executorConformance, [...wrong, ...wrongOnSolana])).toEqual([])
 })

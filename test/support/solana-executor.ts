@@ -8,6 +8,7 @@ import {
   type SolanaNodeOptions,
   startSolanaNode
 } from '../../src/testing/solana-node/index.js'
+import { nonceAccounts } from './solana-accounts.js'
 import { SYSTEM_PROGRAM, signerOf } from './solana-node-under-test.js'
 
 /** Keys of tests, which hold nothing anywhere. */
@@ -56,13 +57,25 @@ export function executorOf(
 }
 
 /** The Solana executor as it is, on a node of its own for each check. */
-export const onSolanaNode: ExecutorDriver = { has: ['expiry', 'readiness'], open: openOnSolanaNode }
+export const onSolanaNode: ExecutorDriver = {
+  has: ['expiry', 'readiness'],
+  open: () => openOnSolanaNode()
+}
 
-async function openOnSolanaNode(): Promise<ExecutorUnderTest> {
+/** The same with durable nonces: what it sends does not expire. */
+export const onSolanaWithNonces: ExecutorDriver = {
+  has: ['readiness', 'durable_nonces'],
+  open: () => openOnSolanaNode(6)
+}
+
+async function openOnSolanaNode(nonces = 0): Promise<ExecutorUnderTest> {
   const node = await startSolana()
+  const durableNonces = await nonceAccounts(node, alice, nonces)
+  const before = node.transactions.length
+  const restart = () => executorOf(node, { durableNonces })
   return {
-    executor: executorOf(node),
-    restart: () => executorOf(node),
+    executor: restart(),
+    restart,
     chain: node.id,
     account: alice.address,
     watched: bob.address,
@@ -74,7 +87,7 @@ async function openOnSolanaNode(): Promise<ExecutorUnderTest> {
     write: (number) => transfer(number),
     refused: transfer(2n * LAMPORTS),
     malformed: { ...transfer(1), data: [{ u64: 'many' }] },
-    effective: async () => node.transactions.filter(({ ok }) => ok).length,
+    effective: async () => node.transactions.slice(before).filter(({ ok }) => ok).length,
     mining: async (isOn) => {
       node.mining = isOn
     },

@@ -6,6 +6,7 @@ import { type About, asChainFailure } from '../rpc/failures.js'
 import { Rpc } from '../rpc/rpc.js'
 import type { SolanaChainSettings } from './config.js'
 import { solanaDialect } from './dialect.js'
+import type { DurableNonce } from './durable-nonce.js'
 import { parseExecution, type SolanaExecution } from './execution.js'
 import { KnownKeys } from './signer.js'
 
@@ -22,6 +23,8 @@ export class SolanaChain {
   /** By signature, the call for which it was made. */
   readonly #made = new Map<string, string>()
   readonly #sent = new Set<string>()
+  /** By the value of a durable nonce. */
+  readonly #signedFor = new Map<string, number>()
 
   constructor(settings: SolanaChainSettings) {
     this.settings = settings
@@ -41,6 +44,16 @@ export class SolanaChain {
     this.#made.set(signature, key)
     forgetOldest(this.#made)
     return true
+  }
+
+  /** Of nonces, the one whose value fewest transactions of this process were signed for. */
+  takeNonce(nonces: readonly DurableNonce[]): DurableNonce | undefined {
+    const usesOf = ({ value }: DurableNonce) => this.#signedFor.get(value) ?? 0
+    const [best] = nonces.toSorted((one, other) => usesOf(one) - usesOf(other))
+    if (best === undefined) return undefined
+    this.#signedFor.set(best.value, usesOf(best) + 1)
+    forgetOldest(this.#signedFor)
+    return best
   }
 
   /** Whether this process has sent it before. */
@@ -78,7 +91,7 @@ export class SolanaChain {
   }
 }
 
-function forgetOldest(memory: Map<string, string> | Set<string>): void {
+function forgetOldest(memory: Map<string, unknown> | Set<string>): void {
   if (memory.size <= limits.NONCE_MEMORY_MAX) return
   const [oldest] = memory.keys()
   if (oldest !== undefined) memory.delete(oldest)

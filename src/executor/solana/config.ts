@@ -33,6 +33,11 @@ export interface SolanaChainConfig {
   /** Default `confirmed`. Below `finalized` a fork can take back what a run has as done. */
   readonly commitment?: SolanaCommitment
   readonly priorityFee?: SolanaPriorityFee
+  /**
+   * Nonce accounts of the accounts that pay. What is sent with one does not expire: it can be
+   * included until another transaction has used its value. As many writes go at once as there are.
+   */
+  readonly durableNonces?: readonly string[]
   /** Between two looks. */
   readonly pollMs?: number
   /** How long to wait for a transaction to be included. */
@@ -73,6 +78,7 @@ export interface SolanaChainSettings {
   readonly signers: ReadonlyMap<string, string | SolanaSigner>
   readonly commitment: SolanaCommitment
   readonly priorityFee: SolanaPriorityFee
+  readonly durableNonces: readonly string[]
   readonly terms: Terms
   readonly rpcTimeoutMs: number
   readonly environment: Environment
@@ -118,6 +124,7 @@ export function settingsOf(options: SolanaOptions): readonly SolanaChainSettings
       signers: signersOf(chain, config),
       commitment,
       priorityFee: checkedFee(chain, priorityFee),
+      durableNonces: checkedNonces(chain, config.durableNonces ?? []),
       terms: termsOf(chain, { pollMs, timeoutMs }, defaults),
       rpcTimeoutMs: positive(chain, 'rpcTimeoutMs', rpcTimeoutMs),
       environment,
@@ -126,6 +133,12 @@ export function settingsOf(options: SolanaOptions): readonly SolanaChainSettings
       clock: options.clock ?? systemClock
     }
   })
+}
+
+function checkedNonces(chain: string, nonces: readonly string[]): readonly string[] {
+  const areAddresses = nonces.every((one) => /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(one))
+  if (areAddresses && nonces.length <= limits.CHAIN_CALLS_MAX) return nonces
+  throw invalidConfiguration(chain, 'durableNonces are no addresses, or too many')
 }
 
 function checkedFee(chain: string, fee: SolanaPriorityFee): SolanaPriorityFee {

@@ -4,9 +4,10 @@ import { RpcError } from '../rpc/rpc-error.js'
 import { answered, count } from './answers.js'
 import type { SolanaChain } from './chain.js'
 import { confirmationsOf } from './config.js'
+import { noncesCall, noncesIn } from './durable-nonce.js'
 import type { Kit } from './kit.js'
 import { type LandedTransaction, landedTransaction } from './landed.js'
-import { isBudget } from './message.js'
+import { isAdvance, isBudget } from './message.js'
 import { revertOf } from './program-errors.js'
 import { type Status, seenIn, statusCall, statusOf } from './status.js'
 
@@ -24,32 +25,57 @@ export async function lookSolana(
     const isOld = validUntil === null || request.execution.type === 'recheck'
     const seen = await statusOf(chain, { hash, isOld }, signal)
     if (seen.status !== null) return included(kit, chain, { request, status: seen.status, signal })
-    if (validUntil === null) return { status: 'unknown' }
-    return missing(kit, chain, { request, validUntil, signal })
+    const since = await overSince(kit, chain, request, signal)
+    return since === undefined
+      ? { status: 'unknown' }
+      : missing(kit, chain, { request, slot: since, signal })
   })
 }
 
-interface Missing {
-  readonly request: LookRequest
-  readonly validUntil: number
-  readonly signal: AbortSignal
-}
-
 /**
- * No node has it in memory. It can never land when a finalized block stands above the last height
- * at which it was valid, and after that an endpoint that has replayed those blocks, and keeps what
- * was in them, does not know it. One that knows it has the last word.
+ * Slot of a finalized state in which the transaction can never land any more: a block stands above
+ * the last height at which it was valid, or its nonce account has another value. Undefined: it may
+ * land yet, or that cannot be told.
  */
-async function missing(kit: Kit, chain: SolanaChain, given: Missing): Promise<Standing> {
-  const { request, validUntil, signal } = given
+async function overSince(
+  kit: Kit,
+  chain: SolanaChain,
+  { validUntil, lifetime = {} }: LookRequest,
+  signal: AbortSignal
+): Promise<number | undefined> {
   const finalized = { commitment: 'finalized' }
+  const { nonce_account: account, nonce, slot: since } = lifetime
+  if (typeof account === 'string') {
+    const { method, params } = noncesCall([account], 'finalized')
+    const { slot, nonces } = noncesIn(kit, [account], await chain.call(method, params, signal))
+    // A state from before it was signed says nothing.
+    const isUsed = Number(since) <= slot && nonces.every(({ value }) => value !== nonce)
+    return isUsed ? slot : undefined
+  }
+  if (validUntil === null) return undefined
   const calls = [
     { method: 'getBlockHeight', params: [finalized] },
     { method: 'getSlot', params: [finalized] }
   ]
   const [height, top] = await chain.rpc.settle(calls, signal)
-  if (count(answered(height), 'getBlockHeight') <= validUntil) return { status: 'unknown' }
-  const slot = count(answered(top), 'getSlot')
+  if (count(answered(height), 'getBlockHeight') <= validUntil) return undefined
+  return count(answered(top), 'getSlot')
+}
+
+interface Missing {
+  readonly request: LookRequest
+  /** As {@link overSince} has it. */
+  readonly slot: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * No node has it in memory, and it can land no more. An endpoint that has replayed the blocks up to
+ * there, and keeps what was in them, does not know it: that is the proof. One that knows it has the
+ * last word.
+ */
+async function missing(kit: Kit, chain: SolanaChain, given: Missing): Promise<Standing> {
+  const { request, slot, signal } = given
   const proof = [
     statusCall({ hash: request.hash, isOld: true }),
     { method: 'getFirstAvailableBlock', params: [] }
@@ -124,7 +150,9 @@ function reverted(
 ): Revert {
   const program = execution['program']
   const own = typeof program === 'string' ? program : null
-  const before = landed?.instructions.findIndex((one) => one.program === own) ?? -1
+  const isOwn = (one: LandedTransaction['instructions'][number], at: number) =>
+    one.program === own && !(at === 0 && isAdvance(one))
+  const before = landed?.instructions.findIndex(isOwn) ?? -1
   return revertOf(error, landed?.logs ?? [], { program: own, before: Math.max(0, before) })
 }
 
@@ -132,7 +160,11 @@ function reverted(
 function differences(expected: JsonObject, landed: LandedTransaction): readonly string[] {
   const wanted = expected['instructions']
   const own = landed.instructions.filter(({ program }) => !isBudget(program))
-  const isSame = Array.isArray(wanted) && sameInstructions(wanted, own)
+  const [first, ...others] = own
+  // A wallet may let it begin with its nonce account.
+  const behind = first !== undefined && isAdvance(first) ? others : own
+  const isSame =
+    Array.isArray(wanted) && (sameInstructions(wanted, own) || sameInstructions(wanted, behind))
   return isSame ? [] : ['instructions']
 }
 

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../core/index.js'
 import { InvalidArgument } from '../invalid-argument.js'
+import type { DurableNonce } from './durable-nonce.js'
 import type { BuiltInstruction } from './instruction.js'
 import type { Kit } from './kit.js'
 import { littleEndian } from './layout.js'
@@ -9,9 +10,14 @@ import type { LookupTables } from './lookup-tables.js'
 export interface MessageParts {
   readonly payer: string
   readonly budget: Budget
-  readonly lifetime: { readonly blockhash: string; readonly lastValidBlockHeight: number }
+  readonly lifetime: Lifetime
   readonly tables: LookupTables
 }
+
+/** How long a transaction can be included: up to a height, or as long as its nonce is not used. */
+export type Lifetime =
+  | { readonly blockhash: string; readonly lastValidBlockHeight: number }
+  | DurableNonce
 
 export interface Budget {
   readonly units: number
@@ -30,6 +36,9 @@ export interface CompiledMessage {
   readonly before: number
 }
 
+export const SYSTEM_PROGRAM = '11111111111111111111111111111111'
+/** Number 4 in 32 bits, in base58. */
+const ADVANCE_NONCE = '6vx8P'
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
 /** What a transaction may load at most; a limit above it is this one. */
 const LOADED_BYTES_MAX = 64 * 1024 * 1024
@@ -41,14 +50,11 @@ export function compileMessage(
   { payer, budget, lifetime, tables }: MessageParts
 ): CompiledMessage {
   const before = budgetInstructions(budget)
-  const { blockhash, lastValidBlockHeight } = lifetime
-  const empty = kit.setTransactionMessageLifetimeUsingBlockhash(
-    { blockhash: kit.blockhash(blockhash), lastValidBlockHeight: BigInt(lastValidBlockHeight) },
-    kit.setTransactionMessageFeePayer(
-      kit.address(payer),
-      kit.createTransactionMessage({ version: 0 })
-    )
-  )
+  const isDurable = !('blockhash' in lifetime)
+  if (isDurable && Object.values(tables).some((one) => one.includes(lifetime.account))) {
+    throw new InvalidArgument('lookup_tables', 'hold the nonce account, which is found in none')
+  }
+  const empty = messageFor(kit, payer, lifetime)
   const all = [...before, instruction].map((one) => asKit(kit, one))
   const message = kit.appendTransactionMessageInstructions(all, empty)
   const short = kit.compressTransactionMessageUsingAddressLookupTables(
@@ -62,8 +68,32 @@ export function compileMessage(
   return {
     messageBytes: Uint8Array.from(compiled.messageBytes),
     signers: Object.keys(compiled.signatures),
-    before: before.length
+    before: before.length + (isDurable ? 1 : 0)
   }
+}
+
+function messageFor(kit: Kit, payer: string, lifetime: Lifetime) {
+  const empty = kit.setTransactionMessageFeePayer(
+    kit.address(payer),
+    kit.createTransactionMessage({ version: 0 })
+  )
+  const until = (blockhash: string, lastValidBlockHeight: number) =>
+    kit.setTransactionMessageLifetimeUsingBlockhash(
+      { blockhash: kit.blockhash(blockhash), lastValidBlockHeight: BigInt(lastValidBlockHeight) },
+      empty
+    )
+  if ('blockhash' in lifetime) return until(lifetime.blockhash, lifetime.lastValidBlockHeight)
+  const { account, authority, value } = lifetime
+  // Its first instruction is the one that advances the nonce account.
+  const durable = kit.setTransactionMessageLifetimeUsingDurableNonce(
+    {
+      nonce: value,
+      nonceAccountAddress: account,
+      nonceAuthorityAddress: authority
+    } as Parameters<typeof kit.setTransactionMessageLifetimeUsingDurableNonce>[0],
+    empty
+  )
+  return durable as unknown as ReturnType<typeof until>
 }
 
 /** A whole transaction as it is sent; without a signature its place is filled with zeros. */
@@ -91,6 +121,11 @@ export function instructionJson(kit: Kit, { program, accounts, data }: BuiltInst
 /** Whether an instruction is about fees alone, which a wallet may set as it likes. */
 export function isBudget(program: Json | undefined): boolean {
   return program === COMPUTE_BUDGET
+}
+
+/** Whether an instruction gives a nonce account its next value. */
+export function isAdvance({ program, data }: { readonly program: string; readonly data: string }) {
+  return program === SYSTEM_PROGRAM && data === ADVANCE_NONCE
 }
 
 function budgetInstructions({ units, price, salt }: Budget): readonly BuiltInstruction[] {

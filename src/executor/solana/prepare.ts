@@ -18,6 +18,14 @@ import { COMPUTE_UNITS_MAX, type SolanaWrite } from './execution.js'
 import { type Price, priceCalls, priceIn, transactionFee } from './fees.js'
 import { type BuiltInstruction, buildInstruction } from './instruction.js'
 import type { Kit } from './kit.js'
+import {
+  type Living,
+  lacksNonce,
+  lifetimeCalls,
+  lifetimeIn,
+  livesUntil,
+  withNonce
+} from './lifetime.js'
 import { type LookupTables, tablesCall, tablesIn } from './lookup-tables.js'
 import { type CompiledMessage, compileMessage, instructionJson, wireOf } from './message.js'
 import { type InstructionPlace, isUnpaid, revertOf } from './program-errors.js'
@@ -25,6 +33,8 @@ import { type FoundAccount, findAccount } from './signer.js'
 
 /** Percent of the units of a simulation that a transaction may use: state moves in between. */
 const UNITS_PERCENT = 120
+/** What advancing a nonce account takes, which is not simulated. */
+const ADVANCE_UNITS = 150
 
 export async function accountOf(
   kit: Kit,
@@ -86,9 +96,14 @@ export async function prepareSolana(
     const draft = await drafted(kit, chain, { write, payer, key, signal })
     const units = await unitsOf(kit, chain, draft, signal)
     if (found.kind === 'watched') {
-      const payload = payloadOf(kit, draft, compiled(kit, draft, units, 0))
+      const own = withNonce(chain, draft)
+      const payload = payloadOf(kit, own, compiled(kit, own, units, 0))
       const transaction = { chain: chain.id, from: payer, payload, ...bound }
       return { kind: 'unsigned', transaction, terms }
+    }
+    if (lacksNonce(chain, draft)) {
+      const message = `none of durableNonces is a nonce account of ${payer}`
+      throw chain.failed('unknown_account', message, about)
     }
     return {
       kind: 'signed',
@@ -99,16 +114,13 @@ export async function prepareSolana(
 }
 
 /** What a transaction is made of, as far as the chain has to say it. */
-interface Draft {
+interface Draft extends Living {
   readonly write: SolanaWrite
   readonly instruction: BuiltInstruction
   readonly payer: string
   readonly key: string
   readonly price: Price
   readonly tables: LookupTables
-  readonly lifetime: { readonly blockhash: string; readonly lastValidBlockHeight: number }
-  /** Slot of the state that the blockhash comes from. */
-  readonly slot: number
 }
 
 async function drafted(
@@ -126,15 +138,14 @@ async function drafted(
   const commitment = stateOf(chain)
   const { lookup_tables: tables } = write
   const prices = priceCalls(chain.settings.priorityFee, instruction)
+  const lives = lifetimeCalls(chain, commitment)
   const calls = [
-    { method: 'getLatestBlockhash', params: [{ commitment }] },
+    ...lives,
     ...(tables.length === 0 ? [] : [tablesCall(tables, commitment)]),
     ...prices
   ]
   // The endpoint names its chain again, before anything is signed.
   const settled = await chain.rpc.settle([...calls, chain.rpc.identity], signal)
-  const { slot, value } = withContext(answered(settled[0]), 'getLatestBlockhash')
-  const { blockhash, lastValidBlockHeight } = object(value, 'getLatestBlockhash')
   const price = priceIn(
     chain.settings.priorityFee,
     prices.length === 0 ? undefined : settled[calls.length - 1]
@@ -145,12 +156,8 @@ async function drafted(
     payer,
     key,
     price,
-    tables: tables.length === 0 ? {} : tablesIn(kit, tables, answered(settled[1])),
-    lifetime: {
-      blockhash: text(blockhash, 'getLatestBlockhash'),
-      lastValidBlockHeight: count(lastValidBlockHeight, 'getLatestBlockhash')
-    },
-    slot
+    tables: tables.length === 0 ? {} : tablesIn(kit, tables, answered(settled[lives.length])),
+    ...lifetimeIn(kit, chain, payer, settled)
   }
 }
 
@@ -186,7 +193,16 @@ async function simulated(
   signal: AbortSignal
 ): Promise<Simulated> {
   const method = 'simulateTransaction'
-  const message = compiled(kit, draft, draft.write.compute_units ?? COMPUTE_UNITS_MAX, 0)
+  // The state of now has advanced its nonce perhaps, which says nothing of what it does.
+  const { lifetime } = draft
+  const placed =
+    'blockhash' in lifetime ? lifetime : { blockhash: lifetime.value, lastValidBlockHeight: 0 }
+  const message = compiled(
+    kit,
+    { ...draft, lifetime: placed },
+    draft.write.compute_units ?? COMPUTE_UNITS_MAX,
+    0
+  )
   const options = {
     encoding: 'base64',
     commitment: stateOf(chain),
@@ -223,7 +239,8 @@ async function unitsOf(
   }
   const { compute_units: given } = draft.write
   if (given !== undefined) return given
-  return Math.min(COMPUTE_UNITS_MAX, Math.max(1, Math.ceil((units * UNITS_PERCENT) / 100)))
+  const own = draft.nonces.length === 0 ? units : units + ADVANCE_UNITS
+  return Math.min(COMPUTE_UNITS_MAX, Math.max(1, Math.ceil((own * UNITS_PERCENT) / 100)))
 }
 
 async function signed(
@@ -238,7 +255,8 @@ async function signed(
     readonly maxFee?: string
   }
 ): Promise<SignedTransaction> {
-  const { draft, units, found, about, key, maxFee } = given
+  const { units, found, about, key, maxFee } = given
+  const draft = withNonce(chain, given.draft)
   for (let turn = 0; turn < limits.CHAIN_PREPARES_MAX; turn += 1) {
     const message = compiled(kit, draft, units, turn)
     checkFee(chain, { draft, units, signatures: message.signers.length, about, maxFee })
@@ -254,9 +272,8 @@ async function signed(
     const hash = kit.getBase58Decoder().decode(first)
     // Two calls with one signature would be one effect.
     if (!chain.claim(hash, key)) continue
-    const { lastValidBlockHeight: validUntil } = draft.lifetime
     const raw = wireOf(kit, message, signatures)
-    const lifetime = { slot: draft.slot }
+    const { validUntil, lifetime } = livesUntil(draft)
     return { chain: chain.id, from: found.address, hash, nonce: null, validUntil, raw, lifetime }
   }
   throw chain.failed('rejected', 'too many transactions are alike', about)
@@ -313,10 +330,16 @@ async function hold(
 
 /** What a wallet is given; it may set fees and a newer blockhash. */
 function payloadOf(kit: Kit, draft: Draft, message: CompiledMessage): JsonObject {
-  const { blockhash, lastValidBlockHeight } = draft.lifetime
+  const { lifetime } = draft
+  const transaction = wireOf(kit, message)
+  const instructions = [instructionJson(kit, draft.instruction)]
+  if (!('blockhash' in lifetime)) {
+    return { transaction, instructions, nonce_account: lifetime.account, nonce: lifetime.value }
+  }
+  const { blockhash, lastValidBlockHeight } = lifetime
   return {
-    transaction: wireOf(kit, message),
-    instructions: [instructionJson(kit, draft.instruction)],
+    transaction,
+    instructions,
     recent_blockhash: blockhash,
     last_valid_block_height: String(lastValidBlockHeight)
   }

@@ -16,7 +16,8 @@ import { type ConformanceCheck, runCheck } from './check.js'
  * What a chain may have or not. `nonces`: an account's transactions are ordered; `reorganisations`:
  * what was in a block can be in none again; `expiry`: `validUntil` of a transaction is a height;
  * `pool`: nodes tell of a transaction that it waits; `replacement`: one that pays a tenth more can
- * take its place; `readiness`: its executor says before a run what is missing.
+ * take its place; `readiness`: its executor says before a run what is missing; `durable_nonces`: a
+ * transaction can be included until another one has used the value of its nonce account.
  */
 export type ChainTrait =
   | 'nonces'
@@ -25,6 +26,7 @@ export type ChainTrait =
   | 'pool'
   | 'replacement'
   | 'readiness'
+  | 'durable_nonces'
 
 /** What the suite needs of an executor under test. */
 export interface ExecutorDriver {

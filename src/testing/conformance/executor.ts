@@ -11,6 +11,7 @@ import {
   prepared,
   settled
 } from './executor-driver.js'
+import { isOutrun, landsLate } from './executor-durable.js'
 import { expires, isFoundLate } from './executor-expiry.js'
 
 /**
@@ -57,6 +58,16 @@ export const executorConformance: readonly ExecutorCheck[] = [
     'W11: says that a transaction has expired when it can never land, not before',
     expires,
     'expiry'
+  ),
+  executorCheck(
+    'L7: with a durable nonce it lands however late, and once',
+    landsLate,
+    'durable_nonces'
+  ),
+  executorCheck(
+    'W11: whose nonce another has used never lands, and its executor says so',
+    isOutrun,
+    'durable_nonces'
   ),
   executorCheck(
     'W15: says whether an account can pay and where no code is, and sends nothing',

@@ -1,5 +1,6 @@
 import type { AnswerToBlock } from '../../block/index.js'
 import { canonicalize, isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
+import { handedHash, handOverKind } from '../../executor/index.js'
 import type { Reference } from '../../expression/index.js'
 import { candidatesOf } from '../document/value.js'
 import type { AisPlanNode } from '../plan/plan.js'
@@ -114,7 +115,11 @@ interface Given {
 /** What an answer gives a node that asks for what it lacks; undefined: it asks something else. */
 function answerTo(question: Json, value: Json): Given | string | undefined {
   const request = shown(question)
-  if (!isJsonObject(request) || request['kind'] !== 'missing') return undefined
+  const kind = isJsonObject(request) ? request['kind'] : undefined
+  if (kind === handOverKind && handedHash(value) === undefined) {
+    return 'the answer of a wallet needs the hash of what it has sent: {"hash": "..."}'
+  }
+  if (!isJsonObject(request) || kind !== 'missing') return undefined
   if (!isJsonObject(value)) return 'an answer names values by their paths'
   const { patches: list, choices = {}, ...paths } = value
   if (list !== undefined && Object.keys(paths).length > 0) {

@@ -14,10 +14,11 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/core/index.js'
 import { type Execution, type Executor, lookRequest } from '../../../../src/executor/index.js'
-import { type RpcTransport, solanaExecutor } from '../../../../src/executor/solana/index.js'
+import { solanaExecutor } from '../../../../src/executor/solana/index.js'
 import { loadKit } from '../../../../src/executor/solana/kit.js'
 import { layoutBytes } from '../../../../src/executor/solana/layout.js'
 import type { SolanaNode } from '../../../../src/testing/solana-node/index.js'
+import { lookupTable } from '../../../support/solana-accounts.js'
 import {
   alice,
   aliceKey,
@@ -33,7 +34,6 @@ import { SYSTEM_PROGRAM, signerOf } from '../../../support/solana-node-under-tes
 import { tallyErrorOf } from '../../../support/tally-error-of.js'
 
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
-const TABLES = 'AddressLookupTab1e1111111111111111111111111'
 const mint = (await signerOf(9)).address
 const kit = await loadKit()
 
@@ -258,21 +258,29 @@ describe('instructions', () => {
       .prepare({ chain: node.id, execution: long }, call)
       .catch((one) => one)
     expect(refused.details).toMatchObject({ code: 'invalid_execution' })
-    const [table] = accounts
-    const shortened = solanaExecutor({
-      chains: { [node.id]: { rpc: ['http://127.0.0.1:1'], signer: 'env:KEY' } },
-      environment: { KEY: aliceKey },
-      transport: answering(node, tableOf(accounts))
-    })
-    const short = { ...long, lookup_tables: [table ?? ''] }
-    const prepared = await shortened.prepare({ chain: node.id, execution: short }, call)
+    const table = await lookupTable(node, alice, accounts)
+    const short = { ...long, lookup_tables: [table] }
+    const prepared = await executor.prepare({ chain: node.id, execution: short }, call)
     if (prepared.kind !== 'signed') throw new Error(prepared.kind)
     const wire = getBase64Encoder().encode(prepared.transaction.raw)
     const { messageBytes } = getTransactionDecoder().decode(wire)
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes)
+    // Bob is in none, and neither is who signs.
     expect(message).toMatchObject({
       version: 0,
       addressTableLookups: [{ lookupTableAddress: table, readonlyIndexes: { length: 40 } }]
+    })
+    const held = node.lamports(bob.address)
+    await executor.broadcast(prepared.transaction, call)
+    node.advance()
+    expect(node.lamports(bob.address)).toBe(held + BigInt(LEAST))
+    const { raw: _, ...sent } = prepared.transaction
+    const look = { ...sent, execution: short, expected: { instructions: [] } }
+    // What wallets have sent is read with the addresses of tables, too.
+    expect(await executor.look(look, call)).toMatchObject({ status: 'mismatch' })
+    expect(await executor.look({ ...look, expected: null }, call)).toMatchObject({
+      status: 'included',
+      success: true
     })
     const closing = { ...short, lookup_tables: [SYSTEM_PROGRAM] }
     const other = await executor
@@ -281,41 +289,6 @@ describe('instructions', () => {
     expect(other.details).toMatchObject({ message: 'lookup_tables.0: is no lookup table' })
   })
 })
-
-/** The account of an open lookup table. */
-function tableOf(addresses: readonly Address[]): Buffer {
-  const header = Buffer.alloc(56)
-  header.writeUInt32LE(1)
-  header.writeBigUInt64LE(2n ** 64n - 1n, 4)
-  return Buffer.concat([
-    header,
-    ...addresses.map((one) => Uint8Array.from(getAddressEncoder().encode(one)))
-  ])
-}
-
-/** A node that has one lookup table, and lets every transaction pass. */
-function answering({ genesisHash }: SolanaNode, table: Buffer): RpcTransport {
-  const context = { slot: 1 }
-  const account = { owner: TABLES, data: [table.toString('base64'), 'base64'] }
-  const answers: Readonly<Record<string, Json>> = {
-    getGenesisHash: genesisHash,
-    getLatestBlockhash: { context, value: { blockhash: genesisHash, lastValidBlockHeight: 151 } },
-    getMultipleAccounts: { context, value: [account] },
-    simulateTransaction: { context, value: { err: null, logs: [], unitsConsumed: 300 } }
-  }
-  return async ({ body }) => {
-    const asked = JSON.parse(body) as
-      | { id: number; method: string }
-      | { id: number; method: string }[]
-    const reply = ({ id, method }: { id: number; method: string }) => {
-      return { jsonrpc: '2.0', id, result: answers[method] ?? null }
-    }
-    return {
-      status: 200,
-      text: JSON.stringify(Array.isArray(asked) ? asked.map(reply) : reply(asked))
-    }
-  }
-}
 
 describe('unsigned mode', () => {
   /** A wallet as it works: it may take another blockhash, here it signs what it is given. */

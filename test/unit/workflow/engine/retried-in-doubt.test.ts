@@ -202,6 +202,37 @@ describe('a write that a wallet outside sends', () => {
   })
 })
 
+describe('a wallet outside that answers without a hash', () => {
+  it('W14: is refused, and its question stays', async () => {
+    const chain = new FakeChain({ id })
+    const account = `0x${'2'.repeat(40)}`
+    const terms = { pollMs: 1, timeoutMs: 3 }
+    const tally = await disk.open({
+      providers: chainProviders([fakeExecutor({ chains: [chain], terms })]),
+      workflow: {
+        protocols: [aisText('erc20')],
+        writes: 'broadcast',
+        policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
+      }
+    })
+    const inputs = { inputs: {}, ctx: { account } }
+    const run = tally.begin(flow([transfer('pay')]), { id: 'one', inputs })
+    const wait = await parked(run)
+    if (wait === undefined) throw new Error('it does not wait')
+    const { token, digest, request } = wait
+    const answer = (value: Json) => run.resume(token, { digest, action: 'resume', value })
+    for (const value of ['yes', {}, { hash: '0x1' }]) {
+      expect(await answer(value)).toMatchObject({ reason: 'answer_refused' })
+    }
+    const { transaction } = (request as JsonObject)['request'] as JsonObject
+    const { execution } = transaction as { readonly execution: FakeTransaction['execution'] }
+    const hash = `0x${'1'.repeat(64)}`
+    chain.receive({ hash, from: account, nonce: 0, validUntil: null, execution })
+    expect(await answer({ hash })).toMatchObject({ accepted: true })
+    expect((await run.result).status).toBe('done')
+  })
+})
+
 describe('a patch after what was sent seemed to have had no effect', () => {
   const inputs = {
     amount: { type: 'uint256', default: '5' },
