@@ -4,6 +4,8 @@ import type { IntentReply } from '../intent/index.js'
 import type {
   Answer,
   AnswerAction,
+  FollowedEntry,
+  FollowOptions,
   IntentRequest,
   Queries,
   RunFilter,
@@ -75,6 +77,11 @@ export interface Client extends AsyncDisposable {
     value?: Json,
     options?: SignalOptions & CallOptions
   ): Promise<SignalOutcome>
+  /**
+   * As `follow` of the runtime: the journal of a run, then what becomes durable, none left out and
+   * none twice, also when its owner is restarted meanwhile. Ends with the run, and with its signal.
+   */
+  follow(id: string, options?: FollowOptions): AsyncIterable<FollowedEntry>
   /** Answers a wait of a run; the outcome says whether it was accepted. */
   answer(id: string, token: string, answer: ClientAnswer): Promise<MessageOutcome>
   /** Ends a run; resolves when it has ended. Rejects with `run.not_found`. */

@@ -12,12 +12,15 @@ import {
   TallyError
 } from '../core/index.js'
 import type {
+  FollowedEntry,
+  FollowOptions,
   Queries,
   QueryRequests,
   QueryStreams,
   RunFilter,
   RunLine,
   RunResult,
+  RunView,
   ServiceEvent,
   ServiceRequests,
   ServiceStreams,
@@ -101,6 +104,26 @@ class LinkedClient implements Client {
     return this.#request('signal', params, signal)
   }
 
+  async *follow(id: string, { after, signal }: FollowOptions = {}): AsyncGenerator<FollowedEntry> {
+    let last = after
+    const behind = () => ({ id, ...present({ after: last }) })
+    try {
+      for (let ends = 0; ends <= limits.CLIENT_REPEATS_MAX; ends += 1) {
+        for await (const followed of this.#stream('follow', behind, { signal })) {
+          last = followed.place
+          ends = 0
+          yield followed
+          if (followed.entry['k'] === 'run.finished') return
+        }
+        // One that follows behind the last entry has nothing to get; others were left by an owner
+        // that closed, and go on with the next one.
+        if (isEnded(await this.run(id, { ...present({ signal }) }))) return
+      }
+    } catch (error) {
+      if (signal?.aborted !== true) throw error
+    }
+  }
+
   answer(id: string, token: string, { signal, ...answer }: ClientAnswer) {
     const { digest, action, by, value, approval } = answer
     const { commandId = this.#random.uuid() } = answer
@@ -158,7 +181,8 @@ class LinkedClient implements Client {
     const streams = {
       verifying: (params: QueryStreams['verifying']['params'] = {}) =>
         this.#stream('verifying', () => params, { isContinued: false }),
-      feed: (params: QueryStreams['feed']['params'] = {}) => this.#feed(params)
+      feed: (params: QueryStreams['feed']['params'] = {}) => this.#feed(params),
+      follow: ({ id, after }: QueryStreams['follow']['params']) => this.follow(id, { after })
     }
     return { ...Object.fromEntries(requests), ...streams } as Queries
   }
@@ -219,6 +243,10 @@ function present<Members extends object>(
 ): { [Key in keyof Members]: Exclude<Members[Key], undefined> } {
   const given = Object.entries(members).filter(([, value]) => value !== undefined)
   return Object.fromEntries(given) as never
+}
+
+function isEnded({ status }: RunView): boolean {
+  return status !== 'running' && status !== 'waiting'
 }
 
 function resultOf(event: ServiceEvent & { readonly type: 'run.finished' }): RunResult {

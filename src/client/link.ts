@@ -89,6 +89,8 @@ export class Link {
         for await (const event of owner.stream(method, params(), leaving)) {
           repeats = 0
           yield event
+          // What came before it was left is not given any more.
+          leaving.throwIfAborted()
         }
         // One that was left by its signal has no end to tell of.
         leaving.throwIfAborted()

@@ -185,6 +185,41 @@ describe('a client whose owner is restarted', () => {
     expect(new Set(places).size).toBe(places.length)
   })
 
+  it('Q4: follows a run over restarts, without a gap or a double', async () => {
+    const { token, digest } = await waiting('asked')
+    const got: string[] = []
+    const following = (async () => {
+      for await (const { place, entry } of client.follow('asked'))
+        got.push(`${place} ${entry['k']}`)
+    })()
+    for (let times = 0; times < 3; times += 1) {
+      await restart()
+      await client.status()
+    }
+    await client.answer('asked', token, { digest, action: 'resume', value: 1 })
+    await following
+    const whole: string[] = []
+    for await (const { place, entry } of tally.follow('asked')) whole.push(`${place} ${entry['k']}`)
+    expect(got).toEqual(whole)
+    expect(got.at(-1)).toContain('run.finished')
+    const last = got.at(-1)?.split(' ')[0]
+    const more: string[] = []
+    for await (const { place } of client.follow('asked', { after: last })) more.push(place)
+    expect(more).toEqual([])
+  })
+
+  it('stops following when its signal aborts', async () => {
+    await waiting('asked')
+    const abort = new AbortController()
+    const got: unknown[] = []
+    for await (const { entry } of client.follow('asked', { signal: abort.signal })) {
+      got.push(entry['k'])
+      abort.abort()
+    }
+    expect(got).toEqual(['run.started'])
+    expect(await client.status()).toMatchObject({ location: location() })
+  })
+
   it('waits for one no longer than it is told', async () => {
     await using impatient = await connect({ location: location(), waitMs: 0 })
     await tally.close()
