@@ -68,7 +68,7 @@ export type {
   StepOptions,
   StepRetry
 } from './code/step-options.js'
-export { installTripwire } from './code/tripwire.js'
+export { installTripwire, watchBlocks } from './code/tripwire.js'
 export type { Parsed, StandardSchema, ValueSchema } from './code/value-schema.js'
 export {
   defineWorkflow,
@@ -176,7 +176,7 @@ export {
   type RunFinished,
   type RunStarted
 } from './run/entries.js'
-export type { RunEvent } from './run/events.js'
+export type { RunEvent, ThrownAt } from './run/events.js'
 export type {
   Appended,
   EvidenceDraft,

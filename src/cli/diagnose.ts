@@ -10,6 +10,13 @@ import {
 import type { SentTransaction } from '../executor/index.js'
 import type { TransactionCheck } from '../runtime/index.js'
 import type { NodeDiagnostic, NodeTrouble } from '../workflow/index.js'
+import {
+  type FailedAttempt,
+  FailureTrail,
+  failureLines,
+  overLines,
+  thrownIn
+} from './diagnose/failures.js'
 import type { ServiceClient } from './frame/client.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { shortValue, statusText } from './frame/render.js'
@@ -42,7 +49,8 @@ export async function diagnose(
     const { troublesOf } = await import('../workflow/index.js')
     const { transactionsIn } = await import('../executor/index.js')
     const view = await client.request('show', { id: runId })
-    const { entries, definition, history } = await journalOf(client, runId)
+    const { entries, definition, history, trail } = await journalOf(client, runId)
+    const thrown = await thrownIn(client, runId)
     const { unconfirmed, confirmed } = transactionsIn(entries)
     const sent = new Map(unconfirmed.map(({ path, ...one }) => [path, shownTransaction(one)]))
     const open = troublesOf({ ...view, definition, sent })
@@ -53,28 +61,30 @@ export async function diagnose(
         !known.has(nodeId) && history.findLastIndex((one) => one.nodeId === nodeId) === index
     )
     const isWorthIt = !offline && unconfirmed.length + confirmed.length > 0
-    const told = isDemanded
+    const recheck = isDemanded
       ? await client.request('recheck', { id: runId, sendAgain })
       : isWorthIt
         ? await toldByChains(frame, session, { runId, entries, definition }, config)
         : undefined
-    const checks = told ?? []
+    const checks = recheck ?? []
     const { output } = frame
-    const asked = told === undefined ? {} : { transactions: told }
+    const asked = recheck === undefined ? {} : { transactions: recheck }
     const { status } = view
-    output.document('diagnosis', { run: runId, status, troubles: open, past, ...asked })
+    const failed = failedBeside([...open, ...history], trail.failed(thrown))
+    const { sent: writes } = trail
+    const failures = { failed, exceptions: thrown, sent: writes }
+    const troubles = { troubles: open, past }
+    output.document('diagnosis', { run: runId, status, ...troubles, ...failures, ...asked })
     output.line(text`${output.paint('bold', runId)} ${statusText(output.paint, status)}`)
     const isClear = checks.every(({ diagnostic }) => diagnostic === null)
-    if (open.length === 0 && past.length === 0 && isClear) {
+    if (open.length + past.length + failed.length === 0 && isClear) {
       output.line(text`  nothing stands in its way`)
     }
-    for (const trouble of open) {
-      for (const line of troubleLines(frame, runId, trouble)) output.line(line)
-    }
-    for (const diagnostic of past) {
-      output.line(text`${output.paint('bold', diagnostic.nodeId)} has failed earlier`)
-      for (const line of diagnosticLines(diagnostic)) output.line(line)
-    }
+    for (const line of open.flatMap((one) => troubleLines(frame, runId, one))) output.line(line)
+    for (const line of failed.flatMap((one) => failureLines(frame, one))) output.line(line)
+    const isOver = status === 'failed' && failed.length > 0
+    for (const line of isOver ? overLines(frame, runId, writes, thrown) : []) output.line(line)
+    for (const line of past.flatMap((one) => earlierLines(frame, one))) output.line(line)
     for (const line of checks.flatMap((check) => checkLines(frame, runId, check))) output.line(line)
     // What is unknown, or could not be asked, is no fault of the run unless it was to be found out.
     const isLost = checks.some(
@@ -87,21 +97,36 @@ export async function diagnose(
   }
 }
 
+/** What failed and tells nothing of itself, as nodes of workflows do. */
+function failedBeside(
+  told: readonly { readonly nodeId: string }[],
+  failed: readonly FailedAttempt[]
+): readonly FailedAttempt[] {
+  const nodes = new Set(told.map(({ nodeId }) => nodeId))
+  return failed.filter(({ path }) => !nodes.has(nodeOf(path)))
+}
+
+function nodeOf(path: string): string {
+  return path.split('/').at(-1) ?? path
+}
+
 /** What a run's journal has of its definition, its transactions and its failures. */
 async function journalOf(client: ServiceClient, runId: string) {
   const { diagnosticsIn } = await import('../workflow/index.js')
   const { tellsOfTransactions } = await import('../executor/index.js')
   const history: NodeDiagnostic[] = []
+  const trail = new FailureTrail()
   const entries: JournalEntry[] = []
   let definition: Json = null
   for await (const { entry } of client.stream('journal', { id: runId })) {
     // The journal gives back what the pump has written.
+    trail.take(entry as unknown as JournalEntry)
     if (tellsOfTransactions(entry)) entries.push(entry as unknown as JournalEntry)
     if (isJsonObject(entry) && entry['k'] === 'run.started')
       definition = entry['definition'] ?? null
     history.push(...diagnosticsIn(entry))
   }
-  return { entries, definition, history }
+  return { entries, definition, history, trail }
 }
 
 /**
@@ -161,6 +186,11 @@ function troubleLines({ output }: Frame, runId: string, trouble: NodeTrouble): r
   const head = text`${output.paint('bold', nodeId)} ${kind}`
   const lines = diagnostic === null ? [text`  ${shortValue(request)}`] : diagnosticLines(diagnostic)
   return [head, ...lines, ...commandsFor(runId, trouble)]
+}
+
+function earlierLines({ output }: Frame, diagnostic: NodeDiagnostic): readonly Text[] {
+  const head = text`${output.paint('bold', diagnostic.nodeId)} has failed earlier`
+  return [head, ...diagnosticLines(diagnostic)]
 }
 
 function diagnosticLines(diagnostic: NodeDiagnostic): readonly Text[] {

@@ -1,5 +1,6 @@
 import { checkWait, isTallyError, type JsonObject, timeText } from '../core/index.js'
 import type { ChartAt, ReceiptView, RunView } from '../runtime/index.js'
+import { exceptionLines, thrownIn } from './diagnose/failures.js'
 import { chartLines } from './frame/chart.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { receiptNamed } from './frame/receipt-name.js'
@@ -94,12 +95,22 @@ const codes = ['run.code_missing', 'run.definition_changed'] as const
 
 async function showJournal(frame: Frame, client: Session['client'], id: string): Promise<void> {
   const { output } = frame
+  const thrown = await thrownIn(client, id)
   for await (const line of client.stream('journal', { id })) {
     output.document('journal-entry', line)
     const { n, k, ...rest } = line.entry as JsonObject & { readonly n: number; readonly k: string }
     output.line(text`${String(n).padStart(5)} ${output.paint('bold', k)} ${shortValue(rest)}`)
+    for (const { exception } of k === 'settled' ? thrown.filter((one) => isAt(one, rest)) : []) {
+      for (const shown of exceptionLines(exception)) output.line(text`      ${shown}`)
+    }
     await output.ready()
   }
+}
+
+type Place = { readonly path: string; readonly step: number; readonly attempt: number }
+
+function isAt({ path, step, attempt }: Place, entry: JsonObject): boolean {
+  return entry['path'] === path && entry['step'] === step && entry['attempt'] === attempt
 }
 
 function showReceipt(frame: Frame, view: ReceiptView): void {

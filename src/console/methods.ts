@@ -18,6 +18,7 @@ const changes: MethodKind = { gives: 'stream', changes: true }
 const kinds: Readonly<Record<Name, MethodKind>> = {
   answer: changes,
   calls: read,
+  exceptions: read,
   cancel: change,
   chart: read,
   chartAt: read,

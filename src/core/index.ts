@@ -141,6 +141,9 @@ export {
 export { holdsCredentials } from './secret/url-parts.js'
 export { bytesOver, flatText, shownText } from './text.js'
 export {
+  type Exception,
+  exceptionIn,
+  exceptionOf,
   ignoreRejection,
   isThrown,
   plainDetails,

@@ -413,6 +413,18 @@ export const MISSING_ROUNDS_MAX = 100
 export const RUNTIME_PATCHES_MAX = 256
 /** Message or label that foreign code has thrown, as a journal keeps it, in UTF-16 units. */
 export const THROWN_TEXT_LENGTH_MAX = 1_000
+/** Length of a text of an exception that is kept for people. */
+export const EXCEPTION_TEXT_LENGTH_MAX = 4_096
+/** Length of a text of an exception in which secrets are looked for; the rest is dropped. */
+export const EXCEPTION_LENGTH_READ_MAX = 65_536
+/** Lines of the stack of an exception that are kept. */
+export const EXCEPTION_FRAMES_MAX = 24
+/** Causes of causes of an exception that are kept. */
+export const EXCEPTION_CAUSES_MAX = 4
+/** Bytes of exceptions of a ledger after which the older half is dropped with the next. */
+export const EXCEPTION_LOG_BYTES_MAX = 2_097_152
+/** Exceptions of one run that are shown, the last ones. */
+export const EXCEPTIONS_SHOWN_MAX = 100
 /** Text of one field of a diagnostic, in UTF-16 units. */
 export const DIAGNOSTIC_TEXT_LENGTH_MAX = 1_000
 /** Members of one list or object of a diagnostic. */

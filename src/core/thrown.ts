@@ -1,7 +1,14 @@
 import { isTallyError, TallyError } from './errors/error.js'
 import { canonicalizeLedgerValue } from './json/canonicalize.js'
 import { isJsonObject, type Json } from './json/value.js'
-import { THROWN_TEXT_LENGTH_MAX, VALUE_BYTES_MAX } from './limits.js'
+import {
+  EXCEPTION_CAUSES_MAX,
+  EXCEPTION_FRAMES_MAX,
+  EXCEPTION_LENGTH_READ_MAX,
+  EXCEPTION_TEXT_LENGTH_MAX,
+  THROWN_TEXT_LENGTH_MAX,
+  VALUE_BYTES_MAX
+} from './limits.js'
 import { bytesOver, shownText } from './text.js'
 
 /** A member of whatever was thrown; undefined when it cannot be read. Never throws itself. */
@@ -77,4 +84,76 @@ function diagnosticText(diagnostic: Json): string {
   const { path, message } = diagnostic
   const place = Array.isArray(path) ? path.join('.') : ''
   return `${place === '' ? '' : `${shownText(place)}: `}${shownText(message)}`
+}
+
+/**
+ * Something that was thrown, for people: plain JSON, bounded, without known secrets. It stands in
+ * no record that is hashed, since texts and places of code differ between processes (D4).
+ */
+export type Exception = {
+  readonly name: string
+  readonly message: string
+  /** Where it was thrown, the innermost first: lines of its stack. */
+  readonly stack: readonly string[]
+  /** Of an error of the system: `ECONNREFUSED`. */
+  readonly code?: string
+  readonly cause?: Exception
+}
+
+/** Describes what was thrown; `clean` takes secrets out of a text. Never throws. */
+export function exceptionOf(
+  thrown: unknown,
+  clean: (text: string) => string,
+  causes = EXCEPTION_CAUSES_MAX
+): Exception {
+  const read = (key: string) => thrownMember(thrown, key)
+  const isObject = typeof thrown === 'object' && thrown !== null
+  const code = read('code')
+  const cause = read('cause')
+  return {
+    name: textOf(isObject ? (read('name') ?? 'object') : typeof thrown, clean),
+    message: textOf(isObject ? (read('message') ?? '') : thrown, clean),
+    stack: framesOf(read('stack'), clean),
+    ...(typeof code === 'string' ? { code: textOf(code, clean) } : {}),
+    ...(cause === undefined || causes === 0 ? {} : { cause: exceptionOf(cause, clean, causes - 1) })
+  }
+}
+
+/** An exception that was kept; undefined for anything else. */
+export function exceptionIn(value: Json, causes = EXCEPTION_CAUSES_MAX): Exception | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { name, message, stack, code, cause } = value
+  if (typeof name !== 'string' || typeof message !== 'string' || !isTexts(stack)) return undefined
+  const inner = cause === undefined || causes === 0 ? undefined : exceptionIn(cause, causes - 1)
+  return {
+    name,
+    message,
+    stack: stack.slice(0, EXCEPTION_FRAMES_MAX),
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(inner === undefined ? {} : { cause: inner })
+  }
+}
+
+function isTexts(value: Json | undefined): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+function textOf(value: unknown, clean: (text: string) => string): string {
+  try {
+    // Secrets are looked for before the text is cut to what is shown.
+    const text = clean(String(value).slice(0, EXCEPTION_LENGTH_READ_MAX).toWellFormed())
+    return text.slice(0, EXCEPTION_TEXT_LENGTH_MAX).toWellFormed()
+  } catch {
+    return typeof value
+  }
+}
+
+function framesOf(stack: unknown, clean: (text: string) => string): readonly string[] {
+  if (typeof stack !== 'string') return []
+  return stack
+    .slice(0, EXCEPTION_LENGTH_READ_MAX)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, EXCEPTION_FRAMES_MAX)
+    .map((line) => textOf(line.trim(), clean))
 }

@@ -1,3 +1,4 @@
+import { watchBlocks } from '../block/index.js'
 import { systemClock, systemRandom } from '../core/index.js'
 import { KERNEL_VERSION } from '../intent/index.js'
 import { Registry } from './code/registry.js'
@@ -8,6 +9,7 @@ import { noteSessions } from './session-notes.js'
 
 /** What `createRuntime` does once it is loaded. */
 export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
+  watchInDevelopment()
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const telemetry = await options.telemetry?.open({ version: KERNEL_VERSION })
@@ -50,3 +52,23 @@ async function listen(runtime: WiredRuntime, given: RuntimeOptions['handOver']):
   const { handingOver } = await import('./opening/hand-over.js')
   runtime.listen(handingOver(runtime.service, runtime, given === true ? {} : given))
 }
+
+/**
+ * In development (`NODE_ENV=development`, which `tally dev` sets where nothing is set) blocks that
+ * touch clock, chance or the network past `ctx` are warned of at once, with the line (K8).
+ * Elsewhere nothing is wrapped and nothing is followed: many a service in production sets no
+ * `NODE_ENV` at all, so that its absence is no development.
+ */
+export function watchInDevelopment(environment: NodeJS.ProcessEnv = process.env): void {
+  if (environment['NODE_ENV'] !== 'development') return
+  // For as long as the process lives: another runtime of it is in development, too.
+  watchBlocks(({ api, line }) => {
+    process.emitWarning(
+      `A block reads ${api} past ctx: it comes out otherwise when it is done again. ${line}`,
+      { type: 'DeterminismWarning', code: 'TALLY_DETERMINISM', detail: fix }
+    )
+  })
+}
+
+const fix =
+  'Use ctx.now(), ctx.random(), ctx.uuid() and ctx.sleep(), and ctx.effect for all that is outside.'

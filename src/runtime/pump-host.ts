@@ -4,6 +4,7 @@ import type { Ledger } from '../ledger/index.js'
 import type { Registry } from './code/registry.js'
 import { PrincipalGate } from './gate/principal-gate.js'
 import { entriesWith } from './run/earlier-answers.js'
+import type { ExceptionLog } from './run/exception-log.js'
 import type { RunsHost } from './run/run-terms.js'
 import type { WiredOptions } from './runtime-api.js'
 
@@ -15,9 +16,10 @@ export function hostOf(
   options: Pick<WiredOptions, 'clock' | 'durability' | 'telemetry'> & {
     readonly profile: Json
     readonly outside: WiredOptions['outside'] | undefined
+    readonly exceptions: ExceptionLog
   }
 ): RunsHost {
-  const { clock, durability, profile, outside, telemetry } = options
+  const { clock, durability, profile, outside, telemetry, exceptions } = options
   if (telemetry !== undefined) {
     ledger.onCommit(({ written }) => {
       if (written !== undefined) telemetry.committed({ ...written, at: clock.now() })
@@ -38,6 +40,7 @@ export function hostOf(
     ...(outside === undefined ? {} : { outside }),
     block: (name) => registry.bound(name),
     provider: (name) => registry.provider(name),
+    threw: (run, at, thrown) => exceptions.keep({ ...thrown, run, at }),
     refusesEffect: new PrincipalGate(ledger, registry).refusesEffect
   }
 }

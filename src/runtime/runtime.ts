@@ -53,6 +53,7 @@ import { type OutsideState, outsideState } from './queries/outside-state.js'
 import { followRun, type Queries, queriesOf } from './queries/queries.js'
 import type { RunsFilter } from './queries/query-types.js'
 import type { DeliveredEvent } from './run/channel.js'
+import { ExceptionLog } from './run/exception-log.js'
 import type { RunHandle } from './run/handle.js'
 import { ownerNamed } from './run/messages.js'
 import { judgeOpenJournals } from './run/own-journal.js'
@@ -110,7 +111,9 @@ export class WiredRuntime implements Runtime {
     const place = { identity: this.identity, realPath: opened.realPath }
     const kernel = pipelineFor(registry, { ...place, versions, network, sandbox, onStage })
     this.packages = new Packages(this.ledger, kernel.packageCache, kernel.sandbox)
-    const host = hostOf(this.ledger, registry, { clock, profile, durability, outside, telemetry })
+    const exceptions = new ExceptionLog(opened.realPath, this.identity)
+    const kept = { outside, telemetry, exceptions }
+    const host = hostOf(this.ledger, registry, { clock, profile, durability, ...kept })
     this.quarantine = this.#quarantining(options.onQuarantine)
     this.runsOf = new Runs({
       ledger: this.ledger,
@@ -122,9 +125,7 @@ export class WiredRuntime implements Runtime {
     registry.rooms.onDelta((delta) => this.runsOf.tell({ ...delta, runId: delta.runId as RunId }))
     const { store, realPath } = opened
     this.audit = auditOf({
-      store,
-      identity: this.ledger.identity,
-      code: registry,
+      ...{ store, identity: this.ledger.identity, code: registry },
       kept: () => this.#lock.kept(),
       ...{ key: this.ledger.verificationKey, telemetry, clock },
       found: (difference) => this.#found(difference),
@@ -162,7 +163,7 @@ export class WiredRuntime implements Runtime {
     })
     runs.messages.onPermission((wait, by) => this.intents.approve(wait, by))
     const opening = { realPath, warned: () => this.#warned(), causes: () => this.#causes }
-    this.service = servingOf(this, opening)
+    this.service = servingOf(this, { ...opening, exceptions })
     this.queries = queriesOf(this.service)
     this.state = outsideState(this.ledger, registry.redactor)
   }

@@ -4,6 +4,7 @@ import type { Registry } from './code/registry.js'
 import type { Intents } from './intent/intents.js'
 import { MEMORY_LOCATION } from './open.js'
 import type { OpeningCause } from './opening/opening-remedies.js'
+import type { ExceptionLog } from './run/exception-log.js'
 import type { Runs } from './run/runs.js'
 import type { Runtime } from './runtime-api.js'
 import { redactedService } from './service/redacted-service.js'
@@ -25,6 +26,7 @@ export function servingOf(
     readonly realPath: string | undefined
     warned(): readonly string[]
     causes(): readonly OpeningCause[]
+    readonly exceptions: Pick<ExceptionLog, 'lines'>
   }
 ): OwnerHandler {
   const { audit, ledger, registry, runsOf: runs } = runtime
@@ -33,6 +35,7 @@ export function servingOf(
     location: opening.realPath ?? MEMORY_LOCATION,
     warnings: async () => [...opening.warned(), ...(await runs.withoutCode.warnings())],
     causes: () => opening.causes(),
+    thrown: () => opening.exceptions.lines,
     running: { runs, registry },
     asking: {
       intent: (request, principal) => runtime.intents.submit(request, principal),

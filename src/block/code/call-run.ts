@@ -43,7 +43,7 @@ import {
 import { exchangeBy } from './exchange.js'
 import { CallRunIntentPort } from './intent-port.js'
 import { LazyMembers } from './lazy-signal.js'
-import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from './outcome.js'
+import { effectFailure, failure, isThenable, type Outcome, outcomeOf, refusal } from './outcome.js'
 import { blockState } from './state-view.js'
 import { insideBlock, outsideBlock, type WatchedCode } from './tripwire.js'
 
@@ -118,7 +118,7 @@ export class CallRun {
     try {
       const parsed = block.parseInput(payload)
       if (!parsed.ok) {
-        this.#settle(failure('invalid_input', 'InvalidInput', { problem: parsed.problem }))
+        this.#settle(refusal('invalid_input', 'InvalidInput', parsed))
         return
       }
       const returned = insideBlock(this.#watched, () => this.#run(block, parsed.value))
@@ -223,9 +223,9 @@ export class CallRun {
   #outputOf(value: unknown): Outcome {
     try {
       const parsed = this.#acting.parseOutput(value === undefined ? null : value)
-      if (!parsed.ok) return failure('invalid_output', 'InvalidOutput', { problem: parsed.problem })
-      const refusal = this.#attribution?.refusal?.(parsed.value)
-      if (refusal !== undefined) return failure(refusal.reason, 'InvalidOutput', refusal.details)
+      if (!parsed.ok) return refusal('invalid_output', 'InvalidOutput', parsed)
+      const refused = this.#attribution?.refusal?.(parsed.value)
+      if (refused !== undefined) return failure(refused.reason, 'InvalidOutput', refused.details)
       const text = canonicalizeLedgerValue(parsed.value)
       const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
       if (bytes !== undefined) return failure('output_too_large', 'InvalidOutput', { bytes })

@@ -21,16 +21,33 @@ export type Outcome =
       readonly reason: string
       readonly errorType: string
       readonly details: Json
+      /** What the code has thrown, for people: it reaches no record. */
+      readonly thrown?: unknown
     }
 
 // What a block throws is its own; what a journal keeps must be plain, or the run could never end.
-export function failure(reason: string, errorType: string, details: unknown): Outcome {
+export function failure(
+  reason: string,
+  errorType: string,
+  details: unknown
+): Outcome & { readonly ok: false } {
   return {
     ok: false,
     reason: plainText(reason),
     errorType: plainText(errorType),
     details: plainDetails(details)
   }
+}
+
+/** What a schema refuses, with what it says of it for people. */
+export function refusal(
+  reason: string,
+  errorType: string,
+  { problem, explanation }: { readonly problem: string; readonly explanation?: string }
+): Outcome {
+  const refused = failure(reason, errorType, { problem })
+  if (explanation === undefined) return refused
+  return { ...refused, thrown: { name: errorType, message: explanation } }
 }
 
 /** An input that no receipt may hold; code is not given it. Undefined where it is none. */
@@ -56,7 +73,19 @@ const engineErrors = new Set([
 ])
 
 /** The failure that anything thrown stands for. Never throws, whatever its members do. */
-export function outcomeOf(error: unknown): Outcome {
+export function outcomeOf(error: unknown): Outcome & { readonly ok: false } {
+  const failed = failureOf(error)
+  return saysAll(error) ? failed : { ...failed, thrown: error }
+}
+
+/** Whether a failure is on purpose and says all by its reason: nothing else had been thrown. */
+export function saysAll(error: unknown): boolean {
+  if (isThrown(error, DeterminismViolation)) return false
+  const isOnPurpose = isThrown(error, BlockFailure) || isThrown(error, EffectFailure)
+  return isOnPurpose && thrownMember(error, 'cause') === undefined
+}
+
+function failureOf(error: unknown): Outcome & { readonly ok: false } {
   const read = (key: string) => thrownMember(error, key)
   const name = plainText(read('name'))
   if (isThrown(error, DeterminismViolation)) {

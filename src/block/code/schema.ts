@@ -35,7 +35,10 @@ export function parseWith(schema: z.ZodType, value: unknown): Parsed {
   if (result.success) return { ok: true, value: result.data }
   const issue = result.error.issues[0]
   const path = issue === undefined ? '' : issue.path.map(String).join('.')
-  return { ok: false, problem: `${path === '' ? 'value' : path}: ${issue?.code ?? 'invalid'}` }
+  const place = path === '' ? 'value' : path
+  // The library's own text may change with it: only people are told.
+  const explanation = `${place}: ${issue?.message ?? 'invalid'}`
+  return { ok: false, problem: `${place}: ${issue?.code ?? 'invalid'}`, explanation }
 }
 
 /** A schema as it stands in hashes: JSON Schema where it has one, else whose it is. */

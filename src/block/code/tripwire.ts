@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import * as crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
+import { limits } from '../../core/index.js'
 import { DeterminismViolation } from './context.js'
 
 /**
@@ -19,6 +20,15 @@ export interface WatchedCode {
 }
 
 let storage: AsyncLocalStorage<WatchedCode | undefined> | undefined
+/** Hears of what a block touches; undefined: the attempt fails. */
+let hears: ((touched: TouchedOutside) => void) | undefined
+
+/** What a block's code has touched past `ctx`, and where. */
+export interface TouchedOutside {
+  readonly api: string
+  /** The line of its stack, as engines write it; empty where none is known. */
+  readonly line: string
+}
 
 /** Runs a block's code so that it is known to be one, when the tripwire is installed. */
 export function insideBlock<Result>(code: WatchedCode, run: () => Result): Result {
@@ -36,8 +46,27 @@ export function outsideBlock<Result>(run: () => Result): Result {
  * reason `determinism_violation`. Installed once; returns what takes it out again.
  */
 export function installTripwire(): () => void {
+  return install(undefined)
+}
+
+/**
+ * The same for development: what is touched is told with its line, once for each, and the code
+ * continues. Where a tripwire is installed already, that one stays.
+ */
+export function watchBlocks(tell: (touched: TouchedOutside) => void): () => void {
+  const told = new Set<string>()
+  return install((touched) => {
+    const { api, line } = touched
+    if (told.size >= limits.CACHE_ENTRIES_MAX || told.has(`${api} ${line}`)) return
+    told.add(`${api} ${line}`)
+    outsideBlock(() => tell(touched))
+  })
+}
+
+function install(tell: typeof hears): () => void {
   if (storage !== undefined) return () => undefined
   storage = new AsyncLocalStorage()
+  hears = tell
   const undo = [
     ...watched().map(({ owner, name, label }) => guard(owner, name, label)),
     guardDate()
@@ -47,6 +76,7 @@ export function installTripwire(): () => void {
     for (const restore of undo.reverse()) restore()
     syncBuiltinESMExports()
     storage = undefined
+    hears = undefined
   }
 }
 
@@ -116,6 +146,15 @@ function guardDate(): () => void {
 function trip(api: string): void {
   const code = storage?.getStore()
   if (code === undefined) return
+  if (hears !== undefined) return hears({ api, line: callerLine() })
   code.violation ??= new DeterminismViolation('determinism_violation', { api })
   throw code.violation
+}
+
+/** The first line of the stack that is neither this file's nor of a library. */
+function callerLine(): string {
+  const lines = (new Error().stack ?? '').split('\n').slice(1)
+  const own = lines.filter((line) => !/\bcode[/\\]tripwire\.[jt]s/.test(line))
+  const user = own.find((line) => !/node:|[/\\]node_modules[/\\]/.test(line))
+  return (user ?? own[0] ?? '').trim()
 }

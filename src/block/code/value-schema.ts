@@ -4,7 +4,8 @@ import { type Json, type JsonObject, jsonSchemaReader } from '../../core/index.j
 /** What a schema makes of a value, or the first thing in it that does not fit. */
 export type Parsed =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problem: string }
+  /** `problem` is the same for ever; `explanation` is the schema's own text, for people. */
+  | { readonly ok: false; readonly problem: string; readonly explanation?: string }
 
 /**
  * What a value from outside is checked with: a schema of any library that keeps to the Standard
@@ -29,6 +30,7 @@ interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
   /** Of zod, and the same in every language. */
   readonly code?: string
+  readonly message?: string
 }
 
 /** Checks values with a schema; without one every value is taken as it is. */
@@ -55,7 +57,9 @@ function checked({ '~standard': standard }: StandardSchema<unknown>, value: Json
   if (result.issues === undefined) return { ok: true, value: result.value }
   const [issue] = result.issues
   const path = (issue?.path ?? []).map((part) => String(keyOf(part))).join('.')
-  return { ok: false, problem: `${path === '' ? 'value' : path}: ${issue?.code ?? 'invalid'}` }
+  const place = path === '' ? 'value' : path
+  const explanation = `${place}: ${issue?.message ?? 'invalid'}`
+  return { ok: false, problem: `${place}: ${issue?.code ?? 'invalid'}`, explanation }
 }
 
 function keyOf(part: PropertyKey | { readonly key: PropertyKey }): PropertyKey {

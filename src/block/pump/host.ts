@@ -7,6 +7,7 @@ import {
   limits,
   nextTurn,
   type Redactor,
+  type RunId,
   type TallyError
 } from '../../core/index.js'
 import type { Response } from '../chart/protocol.js'
@@ -14,7 +15,7 @@ import type { Attribution, Block } from '../code/block.js'
 import type { EffectRequest } from '../code/calls.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { AttemptKey, OpenWait, SealedFailure } from '../run/entries.js'
-import type { RunEvent } from '../run/events.js'
+import type { RunEvent, ThrownAt } from '../run/events.js'
 import type { Journal, Position } from '../run/journal.js'
 import type { Provider } from '../run/provider.js'
 import type { UnitGate } from './gate.js'
@@ -67,6 +68,8 @@ export interface PumpHost {
   outside?(asked: OutsideCall): Performer | undefined
   /** Sees what becomes of the run; undefined: nothing does. */
   readonly observer?: RunObserver | undefined
+  /** Keeps what was thrown in an attempt, for people; undefined: nothing does. */
+  threw?(runId: RunId, at: number, thrown: ThrownAt): void
   /** Hands on an event once everything up to `position` is durable. */
   emit(event: RunEvent, position: Position): void
 }

@@ -10,6 +10,7 @@ import { unitIdOf } from '../run/unit.js'
 import { confirmationWait } from '../run/wait-drafts.js'
 import { patchRefusal, type WaitMessage } from '../run/waits.js'
 import { Attempt, type AttemptPort } from './attempt.js'
+import { tellThrown } from './exceptions.js'
 import type { EarlyCallRun } from './inline-run.js'
 import type { OpenCalls } from './open-calls.js'
 import type { PumpParts } from './parts.js'
@@ -44,7 +45,12 @@ export class Leaves {
     this.#texts = new WrittenPayloads(state.root.literals)
     this.#port = {
       called: (attempt, call) => calls.take(attempt, call),
-      settled: (attempt, outcome) => inbox.post({ kind: 'outcome', attempt, outcome }),
+      settled: (attempt, outcome) => {
+        if (!outcome.ok && outcome.thrown !== undefined) {
+          tellThrown(parts, attempt, { thrown: outcome.thrown })
+        }
+        inbox.post({ kind: 'outcome', attempt, outcome })
+      },
       returned: () => inbox.wake(),
       again: (attempt) => inbox.post({ kind: 'stale', attempt, reruns: attempt.reruns }),
       halted: (cause) => inbox.halt(cause),

@@ -15,6 +15,7 @@ import { isTimeout } from '../run/signals.js'
 import { callWait } from '../run/wait-drafts.js'
 import type { Attempt } from './attempt.js'
 import { contradictedBy } from './body-calls.js'
+import { tellThrown } from './exceptions.js'
 import type { PumpEvent } from './inbox.js'
 import type { PumpParts } from './parts.js'
 import { perform } from './performing.js'
@@ -159,10 +160,11 @@ export class OpenCalls {
     const provider = this.#functionOf(attempt, call) ?? host.provider(call.effect)
     const outside = host.outside?.({ call, provider, path, step, attempt: number, isOrdered })
     const principal = started?.principal ?? null
-    const options = { key, signals: attempt, repeated, principal, runId, redactor, outside }
+    const { seq, effect, requestHash } = call
+    const threw = (thrown: unknown) => tellThrown(this.#parts, attempt, { thrown, effect, seq })
+    const options = { key, signals: attempt, repeated, principal, runId, redactor, outside, threw }
     const { observer } = host
     if (observer === undefined) return perform(call, provider, options)
-    const { seq, effect, requestHash } = call
     const at = host.clock.now()
     const sent = { path, step, attempt: number, seq, effect, requestHash, key, at }
     const traceparent = observer.sending(sent)

@@ -43,6 +43,8 @@ export async function perform(
     readonly traceparent?: string | undefined
     /** What it had done was found. */
     readonly located?: () => void
+    /** It has thrown this. */
+    readonly threw?: (thrown: unknown) => void
   }
 ): Promise<Performed> {
   const { redactor, outside } = options
@@ -71,6 +73,7 @@ export async function perform(
   try {
     return done(await run(input()), redactor)
   } catch (error) {
+    options.threw?.(error)
     const failure = await failureOf(error, redactor)
     if (failure.definite || !isWrite)
       return { kind: 'failed', failure: { ...failure, definite: true } }

@@ -1,4 +1,4 @@
-import type { Hash, Json, RunId, RunTrace } from '../../core/index.js'
+import type { Exception, Hash, Json, RunId, RunTrace } from '../../core/index.js'
 import type { Response } from '../chart/protocol.js'
 import type { AttemptKey, JournalEntry, OpenWait } from './entries.js'
 import type { RunState } from './run-state.js'
@@ -62,6 +62,11 @@ export type RunEvent = {
     }
   /** The run was sent a signal, and nothing need ask for it yet. */
   | { readonly type: 'signal'; readonly name: string; readonly id: string }
+  /**
+   * Code of an attempt has thrown, or what performs one of its effects. For people, without known
+   * secrets, and no part of the history.
+   */
+  | ({ readonly type: 'exception' } & ThrownAt)
   | { readonly type: 'log'; readonly path: string; readonly message: string; readonly data: Json }
   | {
       readonly type: 'run.finished'
@@ -70,6 +75,15 @@ export type RunEvent = {
       readonly receiptHash?: Hash
     }
 )
+
+/** What was thrown in an attempt, and where in its run. */
+export type ThrownAt = AttemptKey & {
+  readonly block: string
+  readonly exception: Exception
+  /** Of what performs an effect: its name, and the number of the call. */
+  readonly effect?: string
+  readonly seq?: number
+}
 
 /** What those who watch a run hear of an entry, before it is applied. */
 export function eventOf(state: RunState, entry: JournalEntry): RunEvent | undefined {

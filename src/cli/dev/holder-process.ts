@@ -35,7 +35,8 @@ export class HolderProcess {
     const { TALLY_PASSPHRASE: _, ...others } = environment
     const child = spawn(process.execPath, [command, ...words], {
       cwd,
-      env: others,
+      // Blocks that touch what is outside past their context are warned of.
+      env: { NODE_ENV: 'development', ...others },
       stdio: ['pipe', 'pipe', 'inherit']
     })
     this.#child = child

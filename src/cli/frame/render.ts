@@ -84,6 +84,12 @@ export function eventLine(paint: Paint, event: ServiceEvent): Text | undefined {
         event.action,
         `by ${event.key}`
       ])
+    case 'exception': {
+      const { path, exception } = event
+      const [first = ''] = exception.stack
+      const thrown = `${exception.name}: ${exception.message}`
+      return text`${paint('red', 'thrown')} ${nodeName(path)} ${shortValue(thrown)} ${first}`
+    }
     case 'run.quarantined':
       return text`${paint('red', 'quarantined')} ${event.runId} differs in ${event.field}`
     case 'run.resting':

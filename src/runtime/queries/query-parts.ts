@@ -2,6 +2,7 @@ import type { VerificationReport } from '../../audit/index.js'
 import type { GivenNote, Ledger } from '../../ledger/index.js'
 import type { Registry } from '../code/registry.js'
 import type { OpeningCause } from '../opening/opening-remedies.js'
+import type { ThrownLine } from '../run/exception-log.js'
 import type { Runs } from '../run/runs.js'
 
 /** What queries are answered from. */
@@ -17,6 +18,8 @@ export interface QueryParts {
   warnings?(): readonly string[] | Promise<readonly string[]>
   /** Causes of safe mode that opening found. */
   causes?(): readonly OpeningCause[]
+  /** What was thrown in runs of a ledger in memory; undefined where a file has it. */
+  thrown?: (() => readonly ThrownLine[] | undefined) | undefined
   verify(options: {
     readonly notes: readonly GivenNote[]
     readonly replay: boolean

@@ -1,6 +1,7 @@
 import type { OpenWait, Response } from '../../block/index.js'
 import type { DigestedWait, Hash, Json, JsonObject, RunId } from '../../core/index.js'
 import type { GivenNote, QuarantineMark } from '../../ledger/index.js'
+import type { ThrownLine } from '../run/exception-log.js'
 import type {
   AskedAs,
   Page,
@@ -305,6 +306,11 @@ export interface QueryRequests {
       readonly attempt?: number
     }
     readonly result: Calls
+  }
+  /** What code has thrown in a run, the last ones, oldest first: for people, signed by nobody. */
+  readonly exceptions: {
+    readonly params: { readonly id: string }
+    readonly result: { readonly exceptions: readonly ThrownLine[] }
   }
   /** Newest first: leaves `from` <= leaf < `before`. */
   readonly log: {

@@ -9,11 +9,20 @@ import type { ShownStatus } from '../queries/query-types.js'
 import { callsOf } from '../queries/run-calls.js'
 import { RunCharts } from '../queries/run-charts.js'
 import { RunIndex, type SeesRun } from '../queries/run-index.js'
+import { thrownIn } from '../run/exception-log.js'
 import type { Params } from './params.js'
 import type { QueryTable } from './query-tables.js'
 import { runLine } from './views.js'
 
-export type RunQuery = 'find' | 'counts' | 'waits' | 'chart' | 'chartAt' | 'calls' | 'locate'
+export type RunQuery =
+  | 'find'
+  | 'counts'
+  | 'waits'
+  | 'chart'
+  | 'chartAt'
+  | 'calls'
+  | 'locate'
+  | 'exceptions'
 
 /** The queries about runs. */
 export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
@@ -42,6 +51,7 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
       const [step, attempt] = [params.optionalCount('step'), params.optionalCount('attempt')]
       return callsOf(parts, idOf(params), { path, step: step ?? 0, attempt: attempt ?? 1 })
     },
+    exceptions: async (params) => ({ exceptions: await thrownBy(parts, idOf(params)) }),
     find: async (params) => {
       const status = params.optionalWord('status', statuses)
       const [name, text] = [params.optionalText('name'), params.optionalText('text')]
@@ -86,6 +96,13 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
 /** True, or a reason. */
 function waitingOf(params: Params): true | string | undefined {
   return params.value('waiting') === true ? true : params.optionalText('waiting')
+}
+
+/** What was thrown in a run, from where its ledger keeps that. */
+async function thrownBy({ ledger, location, thrown }: QueryParts, id: RunId) {
+  const kept = thrown?.()
+  if (kept !== undefined) return kept.filter(({ run }) => run === id)
+  return thrownIn(location, ledger.identity, id)
 }
 
 /** The id, once every other parameter was read. Ids that no run can have are not found. */

@@ -67,6 +67,7 @@ export interface ServiceParts {
   warnings?(): readonly string[] | Promise<readonly string[]>
   /** Causes of safe mode that opening found. */
   causes?(): readonly OpeningCause[]
+  thrown?: QueryParts['thrown']
   readonly verify: QueryParts['verify']
   replay?(which: Hash | number): Promise<ReceiptReplay | undefined>
   recording?(run: string): Promise<RunRecording>

@@ -66,6 +66,7 @@ export function StepPanel({ shown, step }: StepProps) {
           />
         </Section>
       )}
+      <Exceptions shown={shown} step={step} />
       <Effects shown={shown} step={step} />
       <Waits shown={shown} step={step} />
       {receipt === null ? null : (
@@ -79,6 +80,27 @@ export function StepPanel({ shown, step }: StepProps) {
         <Entries shown={shown} step={step} />
       </Section>
     </>
+  )
+}
+
+/** What the code of the step has thrown, with where and why. */
+function Exceptions({ shown, step }: StepProps) {
+  const hasFailed = step.response !== null && !step.response.success
+  const { value } = useQuery('exceptions', hasFailed ? { id: shown.run.id } : null)
+  const own = (value?.exceptions ?? []).filter(
+    (one) => one.path === step.path && one.step === step.step
+  )
+  if (own.length === 0) return null
+  return (
+    <Section title={`Thrown (${own.length})`}>
+      {own.map(({ attempt, seq = 0, effect, exception }) => (
+        <div class="card" key={`${attempt} ${seq}`}>
+          <b>{shownLine(`${exception.name}: ${exception.message}`)}</b>
+          {effect === undefined ? null : <div class="mut">{shownLine(`performing ${effect}`)}</div>}
+          <JsonView value={exception} label={`Exception of attempt ${attempt}`} />
+        </div>
+      ))}
+    </Section>
   )
 }
 

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Block, type BlockContext, defineBlock } from '../../../../src/block/index.js'
+import type { TouchedOutside } from '../../../../src/block/code/tripwire.js'
+import {
+  type Block,
+  type BlockContext,
+  defineBlock,
+  watchBlocks
+} from '../../../../src/block/index.js'
 import { createRuntime } from '../../../../src/runtime/index.js'
+import { watchInDevelopment } from '../../../../src/runtime/open-runtime.js'
 import { installTripwire } from '../../../../src/testing/index.js'
 
 type Code = (ctx: BlockContext) => unknown
@@ -124,5 +131,32 @@ describe('the tripwire (K8)', () => {
     expect(Date.now).not.toBe(guarded)
     expect(Object.hasOwn(performance, 'now')).toBe(false)
     takeOut = installTripwire()
+  })
+})
+
+describe('the watch of development (K8)', () => {
+  it('K8: tells what a block touches with its line, once, and lets it continue', async () => {
+    const found: TouchedOutside[] = []
+    const takeOut = watchBlocks((touched) => found.push(touched))
+    try {
+      const code: Code = async (ctx) => {
+        for (let times = 0; times < 3; times += 1) Math.random()
+        await ctx.effect('outside', () => Math.random())
+        return new Date().getFullYear() > 2_000
+      }
+      expect(await failureOf(code)).toMatchObject({ data: true })
+    } finally {
+      takeOut()
+    }
+    expect(found.map(({ api }) => api)).toEqual(['Math.random', 'new Date()'])
+    for (const { line } of found) expect(line).toMatch(/tripwire\.test\.ts:\d+/)
+  })
+
+  it('K8: patches no global where NODE_ENV is not development', () => {
+    const before = [Date, Math.random, globalThis.fetch]
+    for (const environment of [{}, { NODE_ENV: 'production' }, { NODE_ENV: 'test' }]) {
+      watchInDevelopment(environment)
+      expect([Date, Math.random, globalThis.fetch]).toEqual(before)
+    }
   })
 })

@@ -1,0 +1,158 @@
+import type { JournalEntry } from '../../block/index.js'
+import { type Exception, isTallyError, type Json } from '../../core/index.js'
+import type { ServiceRequests } from '../../runtime/index.js'
+import type { ServiceClient } from '../frame/client.js'
+import type { Frame } from '../frame/frame.js'
+import { shortValue } from '../frame/render.js'
+import { joined, type Text, text } from '../frame/text.js'
+
+type Thrown = ServiceRequests['exceptions']['result']['exceptions'][number]
+
+/** What code of the run has thrown; nothing where its holder is of a version that keeps none. */
+export async function thrownIn(client: ServiceClient, id: string): Promise<readonly Thrown[]> {
+  try {
+    return (await client.request('exceptions', { id })).exceptions
+  } catch (error) {
+    if (isTallyError(error, 'service.unknown_method')) return []
+    throw error
+  }
+}
+
+/** An attempt that failed, as the journal has it. */
+export interface FailedAttempt {
+  readonly path: string
+  readonly step: number
+  readonly attempt: number
+  readonly reason: string
+  readonly errorType: string
+  readonly details: Json
+  /** What its code, or what performs its effects, has thrown; nothing where none was kept. */
+  readonly exceptions: readonly Thrown[]
+}
+
+/** A write that was sent, and what is known of it. */
+export interface SentWrite {
+  readonly path: string
+  readonly effect: string
+  readonly key: string
+  readonly state: 'landed' | 'failed' | 'unknown'
+}
+
+/**
+ * What failed in a run and what it had sent, whatever kind of run it is: read off its journal,
+ * entry by entry.
+ */
+export class FailureTrail {
+  readonly #failed = new Map<string, FailedAttempt>()
+  readonly #sent = new Map<string, SentWrite>()
+
+  take(entry: JournalEntry): void {
+    if (entry.k === 'settled') this.#settled(entry)
+    else if (entry.k === 'requested') {
+      const { path, effect, key } = entry
+      this.#sent.set(placeOf(entry), { path, effect, key, state: 'unknown' })
+    } else if (entry.k === 'sealed') {
+      const sent = this.#sent.get(placeOf(entry))
+      if (sent === undefined) return
+      const isUnknown = !entry.ok && reasonOf(entry.body) === 'unknown_outcome'
+      const state = entry.ok ? 'landed' : isUnknown ? 'unknown' : 'failed'
+      this.#sent.set(placeOf(entry), { ...sent, state })
+    }
+  }
+
+  #settled(entry: JournalEntry & { readonly k: 'settled' }): void {
+    const { path, step, attempt, response } = entry
+    this.#failed.delete(path)
+    if (response.success) return
+    const { reason = 'failed', errorType = '', details = {} } = response
+    const failed = { path, step, attempt, reason, errorType, details, exceptions: [] }
+    this.#failed.set(path, failed)
+  }
+
+  /** Steps whose last attempt failed, with what they have thrown. */
+  failed(thrown: readonly Thrown[]): readonly FailedAttempt[] {
+    return [...this.#failed.values()].map((one) => ({
+      ...one,
+      exceptions: thrown.filter(
+        ({ path, step, attempt }) =>
+          path === one.path && step === one.step && attempt === one.attempt
+      )
+    }))
+  }
+
+  get sent(): readonly SentWrite[] {
+    return [...this.#sent.values()]
+  }
+}
+
+function placeOf(entry: { readonly path: string; readonly step: number; readonly seq: number }) {
+  return `${entry.path} ${entry.step} ${entry.seq}`
+}
+
+function reasonOf(body: Json): Json {
+  return typeof body === 'object' && body !== null && 'reason' in body ? (body['reason'] ?? '') : ''
+}
+
+/** What failed, where, and what its code had thrown. */
+export function failureLines({ output }: Frame, one: FailedAttempt): readonly Text[] {
+  const { path, step, attempt, reason, errorType, details, exceptions } = one
+  const type = errorType === '' ? '' : ` (${errorType})`
+  const hasDetails = JSON.stringify(details) !== '{}'
+  return [
+    joined([output.paint('bold', path), output.paint('red', 'failed'), `${reason}${type}`]),
+    text`  step ${step}, attempt ${attempt}`,
+    ...(hasDetails ? [text`  ${shortValue(details)}`] : []),
+    ...exceptions.flatMap(({ effect, exception }) => [
+      ...(effect === undefined ? [] : [text`  thrown by what performs ${effect}:`]),
+      ...exceptionLines(exception)
+    ])
+  ]
+}
+
+/** An exception as engines show it: its text, where it was thrown, its causes. */
+export function exceptionLines(exception: Exception, prefix = ''): readonly Text[] {
+  const { name, message, stack, code, cause } = exception
+  const shownCode = code === undefined ? '' : ` [${code}]`
+  return [
+    ...`${prefix}${name}${shownCode}: ${message}`.split('\n').map((line) => text`  ${line}`),
+    ...stack.map((frame) => text`    ${frame}`),
+    ...(cause === undefined ? [] : exceptionLines(cause, 'caused by '))
+  ]
+}
+
+/** What a run that is over had sent, and what can be done about it. */
+export function overLines(
+  frame: Frame,
+  runId: string,
+  sent: readonly SentWrite[],
+  exceptions: readonly Thrown[]
+): readonly Text[] {
+  return [...sentLines(frame, sent), ...adviceLines(runId, sent, exceptions)]
+}
+
+function sentLines({ output }: Frame, sent: readonly SentWrite[]): readonly Text[] {
+  const said = {
+    landed: 'was done, and stays done',
+    failed: 'was sent and failed',
+    unknown: 'was sent; whether it took effect is not known'
+  }
+  return sent.map(({ path, effect, key, state }) =>
+    joined([output.paint('bold', 'sent'), effect, `by ${path}:`, said[state], `(key ${key})`])
+  )
+}
+
+function adviceLines(
+  runId: string,
+  sent: readonly SentWrite[],
+  exceptions: readonly Thrown[]
+): readonly Text[] {
+  const isOpen = sent.some(({ state }) => state === 'unknown')
+  const hasLanded = sent.some(({ state }) => state === 'landed')
+  return [
+    text`the run is over: correct the cause, and start it again under another id`,
+    ...(hasLanded ? [text`what was done outside stays: undo it, or let the next run find it`] : []),
+    ...(isOpen ? [text`ask whoever was sent to by the key, before it is sent again`] : []),
+    ...(exceptions.length > 0 ? [] : [text`no exception of it was kept`]),
+    text`  tally show ${runId} --journal`
+  ]
+}
