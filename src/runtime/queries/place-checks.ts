@@ -15,6 +15,7 @@ const NODE_MAJOR_MIN = 20
 const NODE_MINOR_MIN = 19
 const FREE_BYTES_MIN = 256 * 1024 * 1024
 const MEBIBYTE = 1024 * 1024
+const GIBIBYTE = 1024 * MEBIBYTE
 
 /** The files of a location, with how its ledger is, as `health` says. */
 export async function checkPlace(
@@ -176,7 +177,7 @@ export async function checkDisk(place: string, otherwise: string): Promise<Healt
     )
     const { bavail, bsize } = await statfs(directory)
     const free = bavail * bsize
-    const found = `${Math.floor(free / MEBIBYTE)} MiB free`
+    const found = `${shownBytes(free)} free`
     if (free >= FREE_BYTES_MIN) return { name, status: 'ok', message: found, fix: null }
     return {
       name,
@@ -187,4 +188,9 @@ export async function checkDisk(place: string, otherwise: string): Promise<Healt
   } catch (error) {
     return problemOf(name, error)
   }
+}
+
+function shownBytes(bytes: number): string {
+  const isLarge = bytes >= 10 * GIBIBYTE
+  return isLarge ? `${Math.floor(bytes / GIBIBYTE)} GiB` : `${Math.floor(bytes / MEBIBYTE)} MiB`
 }

@@ -11,7 +11,7 @@ export interface RowsProps {
   readonly row: (index: number) => ComponentChildren
   readonly label: string
   readonly head?: ComponentChildren
-  /** Row that is kept in sight when it changes. */
+  /** Row that is kept in sight when it changes, and when the room for rows does. */
   readonly chosen?: number | undefined
   readonly more?: () => void
   readonly className?: string
@@ -37,7 +37,7 @@ export function Rows(props: RowsProps) {
     const isAbove = top < element.scrollTop
     const isBelow = top + 2 * rowHeight > element.scrollTop + element.clientHeight
     if (isAbove || isBelow) element.scrollTop = Math.max(0, top - element.clientHeight / 2)
-  }, [chosen, rowHeight])
+  }, [chosen, rowHeight, viewHeight])
   const { first, end, before, after } = windowOf({ count, rowHeight, scrollTop, viewHeight })
   useEffect(() => {
     if (more !== undefined && end + ROWS_BEFORE_END >= count) more()

@@ -54,13 +54,13 @@ export function ChartNode(props: {
       </text>
       {mark === null ? null : <Phase mark={mark} />}
       {node.confirm && !(mark !== null && width < 110) ? (
-        <g class="sign" transform={`translate(${width - 23} 30) scale(.85)`}>
+        <g class="sign" transform={`translate(${width - 22} 33) scale(.8)`}>
           <title>asks before it acts</title>
           <Icon name="shield" />
         </g>
       ) : null}
       {isFailed ? (
-        <g class="sign failed" transform={`translate(${width - 23} 30) scale(.85)`}>
+        <g class="sign failed" transform={`translate(${width - 22} 33) scale(.8)`}>
           <Icon name="failed" />
         </g>
       ) : null}

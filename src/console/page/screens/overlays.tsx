@@ -7,7 +7,7 @@ import { address, go } from '../client/navigation.js'
 import { problemOf } from '../client/query.js'
 import { Command, say } from '../parts/basics.js'
 import { overlay, useKeys } from '../parts/keys.js'
-import { linkTo } from '../pure/addresses.js'
+import { addressText, linkTo } from '../pure/addresses.js'
 import { cancelCommand } from '../pure/commands.js'
 import { shownLine } from '../pure/shown-text.js'
 
@@ -64,10 +64,13 @@ function Box({
 const SEARCH_DELAY_MS = 80
 const FOUND_MAX = 12
 
+/** What a text leads to: a thing, or all keys of the state that begin with it. */
+type Lead = Found | { readonly kind: 'keys'; readonly prefix: string }
+
 /** One box for runs, receipts by place or hash, keys, and open waits. */
 function Search() {
   const [text, setText] = useState('')
-  const [found, setFound] = useState<readonly Found[]>([])
+  const [found, setFound] = useState<readonly Lead[]>([])
   const [chosen, setChosen] = useState(0)
   const [problem, setProblem] = useState('')
   useEffect(() => {
@@ -76,7 +79,8 @@ function Search() {
     const callOff = after(SEARCH_DELAY_MS, () => {
       ask('locate', { text: text.trim() }, end.signal).then(
         (result) => {
-          setFound(result.found.slice(0, FOUND_MAX))
+          const keys = { kind: 'keys', prefix: text.trim() } as const
+          setFound([...result.found.slice(0, FOUND_MAX), keys])
           setChosen(0)
           setProblem('')
         },
@@ -88,7 +92,7 @@ function Search() {
       end.abort()
     }
   }, [text])
-  const open = (one: Found | undefined) => {
+  const open = (one: Lead | undefined) => {
     if (one === undefined) return
     close()
     go(addressOf(one))
@@ -129,14 +133,22 @@ function Search() {
         ))}
       </div>
       {problem === '' ? null : <p class="empty">{shownLine(problem)}</p>}
-      {text !== '' && found.length === 0 && problem === '' ? (
-        <p class="empty">Nothing has this id, hash, key or token.</p>
+      {found.length === 1 && problem === '' ? (
+        <p class="empty">
+          {isStartOfHash(text.trim())
+            ? 'The start of a hash: give all of it, or the place of the receipt.'
+            : 'Nothing has this id, hash, key or token.'}
+        </p>
       ) : null}
     </Box>
   )
 }
 
-function addressOf(found: Found): string {
+function isStartOfHash(text: string): boolean {
+  return /^[0-9a-f]{8,63}$/.test(text)
+}
+
+function addressOf(found: Lead): string {
   switch (found.kind) {
     case 'run':
       return linkTo('runs', found.id)
@@ -146,10 +158,12 @@ function addressOf(found: Found): string {
       return linkTo('waits', found.token)
     case 'state':
       return linkTo('state', found.key)
+    case 'keys':
+      return addressText({ screen: 'state', id: undefined, query: { prefix: found.prefix } })
   }
 }
 
-function wordsOf(found: Found): string {
+function wordsOf(found: Lead): string {
   switch (found.kind) {
     case 'run':
       return shownLine(`${found.id}  ${found.name}`)
@@ -159,6 +173,8 @@ function wordsOf(found: Found): string {
       return shownLine(`${found.token}  of ${found.runId}`)
     case 'state':
       return shownLine(found.key)
+    case 'keys':
+      return shownLine(`of the state that begin with ${found.prefix}`)
   }
 }
 

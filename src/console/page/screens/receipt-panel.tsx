@@ -16,7 +16,7 @@ import { LinkCheck, SignatureCheck } from './record-checks.js'
 import { SealedResponses } from './sealed-responses.js'
 import { StateLink } from './state-link.js'
 import { ResultHash } from './step-panel.js'
-import { verification } from './verification.js'
+import { verification, verify } from './verification.js'
 import { Damage } from './verification-verdict.js'
 import { WriteSetView } from './write-set.js'
 
@@ -101,7 +101,11 @@ function Checks({ view, failure }: { view: ReceiptView; failure: Failure | undef
         <Check verdict="broken">{damageText(failure)}</Check>
       ) : (
         <Check verdict="unknown">
-          the chain before it was not verified yet: press <kbd>v</kbd>
+          the chain before it was not verified yet:{' '}
+          <button type="button" class="link" onClick={() => verify()}>
+            verify it
+          </button>{' '}
+          <kbd class="hide-s">v</kbd>
         </Check>
       )}
       <SignatureCheck

@@ -136,12 +136,12 @@ function Head({ shown }: { readonly shown: RunShown }) {
           Back to now
         </button>
       )}
-      {wait === undefined ? null : (
+      {wait === undefined || !isNow ? null : (
         <a class="btn pri" href={linkTo('waits', wait.token)}>
           Answer
         </a>
       )}
-      {isOpen ? <CancelButton /> : null}
+      {isOpen && isNow ? <CancelButton /> : null}
     </div>
   )
 }
