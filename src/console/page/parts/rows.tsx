@@ -11,6 +11,8 @@ export interface RowsProps {
   readonly row: (index: number) => ComponentChildren
   readonly label: string
   readonly head?: ComponentChildren
+  /** In place of rows, once it is known that there are none. */
+  readonly empty?: ComponentChildren
   /** Row that is kept in sight when it changes, and when the room for rows does. */
   readonly chosen?: number | undefined
   readonly more?: () => void
@@ -19,7 +21,7 @@ export interface RowsProps {
 
 /** Rows of one height, of which only those in sight are drawn. */
 export function Rows(props: RowsProps) {
-  const { count, rowHeight, row, label, head, chosen, more, className = '' } = props
+  const { count, rowHeight, row, label, head, empty, chosen, more, className = '' } = props
   const box = useRef<HTMLElement>(null)
   const [scrollTop, setScrollTop] = useState(0)
   const [viewHeight, setViewHeight] = useState(600)
@@ -53,6 +55,7 @@ export function Rows(props: RowsProps) {
       onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
     >
       {head}
+      {count === 0 ? empty : null}
       <div style={{ height: `${before}px` }} />
       {drawn}
       <div style={{ height: `${after}px` }} />

@@ -70,6 +70,7 @@ export function Ledger({ which }: { readonly which: string | undefined }) {
           chosen={lines.findIndex((line) => line.leaf === leaf || isChosen(line, chosen))}
           more={list.more}
           head={<Head />}
+          empty={list.value === null ? null : <Nothing />}
           row={(place) => {
             const line = lines[place]
             if (line === undefined) return null
@@ -83,6 +84,10 @@ export function Ledger({ which }: { readonly which: string | undefined }) {
       </aside>
     </div>
   )
+}
+
+function Nothing() {
+  return <div class="empty">Nothing was signed yet: a step that succeeds leaves a receipt.</div>
 }
 
 function useLedgerKeys(receipts: number, chosen: number | undefined): void {

@@ -12,6 +12,8 @@ import { chooseStep, type RunShown } from './run-shown.js'
 import { isNarrow, view } from './width.js'
 
 const PAD = 16
+/** More room beside the first rank, where an edge leads back to it. */
+const PAD_OF_LOOP = 14
 const TOP = 40
 /** Width of what stands beside the chart: navigation and detail. */
 const BESIDE_WIDE = 184 + 372
@@ -108,7 +110,8 @@ function Chart({ graph, shown, actors }: ChartProps) {
   const [seen, setSeen] = useState({ left: 0, top: 0 })
   const layout = laidOut(graph)
   const backs = layout.edges.some(({ isBack }) => isBack)
-  const width = layout.width + PAD * 2 + (backs ? 14 : 0)
+  const left = PAD + (leadsToFirst(layout) ? PAD_OF_LOOP : 0)
+  const width = left + layout.width + PAD + (backs ? 14 : 0)
   const height = layout.height + TOP + (isNarrow.value && backs ? 26 : 10)
   const zoom = zoomOf(width, height)
   const limit = Math.max(190, view.value.height * 0.42)
@@ -118,7 +121,7 @@ function Chart({ graph, shown, actors }: ChartProps) {
   useEffect(() => {
     const element = box.current
     if (element === null || current === undefined) return
-    const right = (current.x + current.width + PAD) * zoom
+    const right = (current.x + current.width + left) * zoom
     const bottom = (current.y + current.height + TOP) * zoom
     const { clientWidth, clientHeight, scrollLeft, scrollTop } = element
     if (right > scrollLeft + clientWidth) element.scrollLeft = right - clientWidth + 30
@@ -149,7 +152,7 @@ function Chart({ graph, shown, actors }: ChartProps) {
         role="group"
         aria-label={`Chart of ${shownLine(graph.name)}`}
       >
-        <g transform={`translate(${PAD} ${TOP})`}>
+        <g transform={`translate(${left} ${TOP})`}>
           <ChartEdges
             edges={layout.edges.filter(({ label }) => isSeen(label.x, label.y))}
             taken={(from, to) => takenOf(graph, shown, from, to)}
@@ -168,6 +171,11 @@ function Chart({ graph, shown, actors }: ChartProps) {
       </svg>
     </div>
   )
+}
+
+function leadsToFirst({ nodes, edges }: Layout): boolean {
+  const first = new Set(nodes.flatMap(({ node, x }) => (x === 0 ? [node.id, node.path] : [])))
+  return !isNarrow.value && edges.some(({ isBack, edge }) => isBack && first.has(edge.to))
 }
 
 function zoomOf(width: number, height: number): number {

@@ -46,12 +46,12 @@ export function Runs() {
         rowHeight={isNarrow.value ? 56 : 34}
         more={list.more}
         head={<Head />}
+        empty={isEmpty ? <Nothing isFiltered={Object.keys(filter).length > 0} /> : null}
         row={(index) => {
           const run = runs[index]
           return run === undefined ? null : <Row key={run.id} run={run} />
         }}
       />
-      {isEmpty ? <Nothing isFiltered={Object.keys(filter).length > 0} /> : null}
     </div>
   )
 }

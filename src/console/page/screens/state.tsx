@@ -68,6 +68,7 @@ export function State({ stateKey }: { readonly stateKey: string | undefined }) {
           chosen={lines.findIndex(({ key }) => key === chosen)}
           more={list.more}
           head={<Head count={lines.length} isWhole={list.isWhole} />}
+          empty={list.value === null ? null : <Nothing />}
           row={(place) => {
             const found = lines[place]
             if (found === undefined) return null
@@ -80,6 +81,12 @@ export function State({ stateKey }: { readonly stateKey: string | undefined }) {
       </aside>
     </div>
   )
+}
+
+function Nothing() {
+  const { prefix = '' } = address.value.query
+  const text = prefix === '' ? 'No key has a value here.' : 'No key begins like this.'
+  return <div class="empty">{text}</div>
 }
 
 /** The receipt that the address names, or null: the last, which moves. */

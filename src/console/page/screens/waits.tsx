@@ -33,7 +33,7 @@ export function Waits({ token }: { readonly token: string | undefined }) {
         count={waits.length}
         rowHeight={64}
         more={list.more}
-        head={list.value !== null && waits.length === 0 ? <Nothing /> : null}
+        empty={list.value === null ? null : <Nothing />}
         row={(index) => {
           const line = waits[index]
           return line === undefined ? null : (
