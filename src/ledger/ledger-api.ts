@@ -185,6 +185,8 @@ export interface Ledger {
     from?: number,
     isWanted?: (text: string) => boolean
   ): AsyncIterable<JournalEntry>
+  /** The durable journal of a run from number `from`, many entries at once: for long ones. */
+  journalParts(runId: RunId, from?: number): AsyncIterable<readonly JournalEntry[]>
   /**
    * Of the journals of several runs the durable entries whose texts hold one of `texts`, by run.
    */

@@ -202,6 +202,10 @@ export class OpenLedger implements Ledger {
     return this.#reader.journal(runId, from, isWanted)
   }
 
+  journalParts(runId: RunId, from?: number): AsyncIterable<readonly JournalEntry[]> {
+    return this.#reader.journalParts(runId, from)
+  }
+
   journals(runIds: Iterable<RunId>, texts: readonly string[]) {
     return this.#reader.journals(runIds, texts)
   }

@@ -3,7 +3,8 @@ import {
   type EvidenceDraft,
   type Hash,
   type IdentityId,
-  type RunId
+  type RunId,
+  type UnitId
 } from '../../core/index.js'
 import type { LeafLibrary } from '../chart/leaf.js'
 import type { AttemptCommand, BlockCommand, Delivery, PumpCommand } from '../chart/protocol.js'
@@ -40,6 +41,7 @@ import { ReplayState } from './replay-state.js'
 import { unitAgain } from './unit-work.js'
 
 const NOT_HASHED = '' as Hash
+const NO_UNIT = '' as UnitId
 
 export interface RunReplayOptions {
   readonly runId: RunId
@@ -248,12 +250,14 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
       this.#finding ??= unexpected('block', 'a registered block', ask.provider ?? ask.block)
       return undefined
     }
-    state.asked.add(placeKey(ask))
+    const isPicture = this.#options.isPicture === true
+    if (!isPicture) state.asked.add(placeKey(ask))
     return {
       ask,
       block,
-      unitId: unitIdOf(state.runId, ask.path, ask.step),
-      payloadText: this.#options.isPicture === true ? '' : state.texts.of(ask.request.payload),
+      // No receipt is looked for, and nothing is executed.
+      unitId: isPicture ? NO_UNIT : unitIdOf(state.runId, ask.path, ask.step),
+      payloadText: isPicture ? '' : state.texts.of(ask.request.payload),
       at,
       asked: state.moment,
       past: new Past(ask, { earlier, keepsAll: true }),

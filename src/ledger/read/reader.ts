@@ -192,6 +192,31 @@ export class Reader {
   }
 
   /**
+   * The journal of a run, entries of {@link RECORDS_IN_TURN} commit records at once after the first:
+   * what is only hashed is not parsed.
+   */
+  async *journalParts(runId: RunId, from = 0): AsyncGenerator<readonly JournalEntry[]> {
+    const visits = [...this.#derived.visits(runId)]
+    let part: JournalEntry[] = []
+    for (let index = 0; index < visits.length; index += 1) {
+      const [seq = 0, first = 0] = visits[index] ?? []
+      const nextFirst = visits[index + 1]?.[1]
+      if (nextFirst !== undefined && nextFirst <= from) continue
+      for (const item of this.record(seq).items) {
+        if (item.runId !== runId) continue
+        for (const entry of storedEntries(item, seq, this.#keys)) {
+          if (first >= from || entry.n >= from) part.push(entry)
+        }
+      }
+      if (index % RECORDS_IN_TURN !== 0) continue
+      yield part
+      part = []
+      await nextTurn()
+    }
+    yield part
+  }
+
+  /**
    * Of the journals of several runs the entries that hold one of `texts`, run by run, those that
    * began first before the others; runs without such entries are left out. A commit record that
    * holds entries of many runs is read once for them.
@@ -232,23 +257,8 @@ export class Reader {
     seq: number,
     isWanted: (text: string) => boolean
   ): Generator<JournalEntry> {
-    const { receipt, mac, evidence } = item
-    for (const [place, text] of item.entries.entries()) {
-      if (!isWanted(text)) continue
-      const value = JSON.parse(text) as Json
-      if (!hasEntryFields(value)) {
-        throw corrupt(this.#keys.commit(seq), 'a journal entry is malformed')
-      }
-      const isLast = place === item.entries.length - 1
-      yield {
-        n: value.n,
-        text,
-        value,
-        ...(isLast && mac !== undefined ? { mac } : {}),
-        ...(isLast && receipt !== undefined ? { receiptHash: receiptHashIn(receipt.text) } : {}),
-        ...(isLast && evidence !== undefined ? { evidence } : {}),
-        commitSeq: seq
-      }
+    for (const entry of storedEntries(item, seq, this.#keys)) {
+      if (isWanted(entry.text)) yield { ...entry, n: entry.n, value: entry.value }
     }
   }
 
@@ -317,4 +327,58 @@ export function logRecords(item: RecordItem, leaf: number): readonly LogRecord[]
     records.push({ kind: 'evidence', leaf: leaf + records.length, text, evidence })
   }
   return records
+}
+
+/** A journal entry as it is stored, parsed when it is first looked into. */
+class StoredEntry {
+  readonly text: string
+  readonly commitSeq: number
+  readonly #keys: StoreKeys
+  #parsed: (Pick<JournalEntry, 'n'> & object) | undefined
+
+  constructor(text: string, commitSeq: number, keys: StoreKeys) {
+    this.text = text
+    this.commitSeq = commitSeq
+    this.#keys = keys
+  }
+
+  get n(): number {
+    return this.#entry().n
+  }
+
+  get value(): Json {
+    return this.#entry() as unknown as Json
+  }
+
+  #entry(): Pick<JournalEntry, 'n'> & object {
+    if (this.#parsed !== undefined) return this.#parsed
+    const value: unknown = JSON.parse(this.text)
+    if (!hasEntryFields(value as Json)) {
+      throw corrupt(this.#keys.commit(this.commitSeq), 'a journal entry is malformed')
+    }
+    this.#parsed = value as Pick<JournalEntry, 'n'> & object
+    return this.#parsed
+  }
+}
+
+/** What an item's last entry has beside it. */
+interface Beside {
+  mac?: Hash
+  receiptHash?: Hash
+  evidence?: string
+}
+
+/** The entries of an item of a commit record, in order. */
+function storedEntries(
+  { entries, receipt, mac, evidence }: RecordItem,
+  seq: number,
+  keys: StoreKeys
+): readonly JournalEntry[] {
+  const stored = entries.map((text): StoredEntry & Beside => new StoredEntry(text, seq, keys))
+  const last = stored.at(-1)
+  if (last === undefined) return stored
+  if (mac !== undefined) last.mac = mac
+  if (receipt !== undefined) last.receiptHash = receiptHashIn(receipt.text)
+  if (evidence !== undefined) last.evidence = evidence
+  return stored
 }

@@ -172,8 +172,8 @@ export class RunLines {
 
   async #countedFrom(runId: RunId, from: number): Promise<number> {
     let receipts = 0
-    for await (const { receiptHash } of this.#parts.ledger.journal(runId, from)) {
-      if (receiptHash !== undefined) receipts += 1
+    for await (const part of this.#parts.ledger.journalParts(runId, from)) {
+      for (const { receiptHash } of part) if (receiptHash !== undefined) receipts += 1
     }
     return receipts
   }

@@ -18,7 +18,10 @@ import type { ChartAt, DocumentGraph, RunChart } from './query-types.js'
 import { type PictureEntry, RunPicture } from './run-picture.js'
 
 export interface ChartParts {
-  readonly ledger: Pick<Ledger, 'run' | 'unit' | 'journal' | 'authenticate' | 'hasKey' | 'identity'>
+  readonly ledger: Pick<
+    Ledger,
+    'run' | 'unit' | 'journalParts' | 'authenticate' | 'hasKey' | 'identity'
+  >
   /** What is registered; without it a run's charts are made of what its journal says. */
   readonly registry: Registry | undefined
   isLive(id: RunId): boolean
@@ -84,7 +87,7 @@ export class RunCharts {
     const picture = await this.#pictureOf(record, wanted)
     try {
       if (this.#isCompared(record)) {
-        await this.#fold(picture, this.#parts.ledger.journal(id, picture.entries), wanted)
+        await this.#fold(picture, this.#parts.ledger.journalParts(id, picture.entries), wanted)
       } else await this.#foldCompared(picture, record, wanted)
     } catch (error) {
       // It may have half of an entry, or what is not signed.
@@ -133,18 +136,20 @@ export class RunCharts {
   /** Folds entries up to the one that is wanted; the others are read past. */
   async #fold(
     picture: RunPicture,
-    entries: AsyncIterable<JournalEntry>,
+    parts: AsyncIterable<readonly JournalEntry[]>,
     wanted: number
   ): Promise<void> {
     let count = 0
-    for await (const { n, text, value, receiptHash } of entries) {
-      if (n > wanted) break
-      // What it has already, it is given again by a comparison.
-      if (n < picture.entries) continue
-      // The journal gives back what the runtime has written.
-      picture.take({ entry: value as unknown as PictureEntry['entry'], text, receiptHash })
-      count += 1
-      if (count % ENTRIES_IN_TURN === 0) await nextTurn()
+    for await (const part of parts) {
+      for (const { n, text, value, receiptHash } of part) {
+        if (n > wanted) return
+        // What it has already, it is given again by a comparison.
+        if (n < picture.entries) continue
+        // The journal gives back what the runtime has written.
+        picture.take({ entry: value as unknown as PictureEntry['entry'], text, receiptHash })
+        count += 1
+        if (count % ENTRIES_IN_TURN === 0) await nextTurn()
+      }
     }
   }
 
@@ -152,8 +157,8 @@ export class RunCharts {
   async #foldCompared(picture: RunPicture, record: RunRecord, wanted: number): Promise<void> {
     const { ledger } = this.#parts
     const completed = await ledger.unit(endingUnit(record))
-    const entries = comparedJournal(ledger, record, completed)[Symbol.asyncIterator]()
-    const left = { [Symbol.asyncIterator]: () => ({ next: () => entries.next() }) }
+    const parts = comparedJournal(ledger, record, completed)[Symbol.asyncIterator]()
+    const left = { [Symbol.asyncIterator]: () => ({ next: () => parts.next() }) }
     let fault: unknown
     try {
       await this.#fold(picture, left, wanted)

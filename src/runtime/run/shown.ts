@@ -19,7 +19,7 @@ import { waitsOf } from './ended.js'
  * looked at by its pump.
  */
 
-export type ShownLedger = Pick<Ledger, 'run' | 'journal' | 'authenticate' | 'hasKey'>
+export type ShownLedger = Pick<Ledger, 'run' | 'journalParts' | 'authenticate' | 'hasKey'>
 
 /**
  * What waits, or how the run has ended. As far as the key of a ledger is needed, and there is none,
@@ -141,20 +141,20 @@ function checkCode(
 }
 
 /**
- * The journal of a run, once, compared as by {@link checkView} when its last entry was taken:
+ * The journal of a run in parts, once, compared as by {@link checkView} when its last entry was taken:
  * nothing of it is to be shown before that. Throws what {@link checkView} throws.
  */
 export async function* comparedJournal(
   ledger: ShownLedger,
   record: RunRecord,
   completed: StoredReceipt | undefined
-): AsyncGenerator<JournalEntry> {
+): AsyncGenerator<readonly JournalEntry[]> {
   checkEnd(record, completed)
   const { runId } = record
   const found = new ReadJournal()
-  for await (const entry of ledger.journal(runId)) {
-    found.take(entry)
-    yield entry
+  for await (const part of ledger.journalParts(runId)) {
+    for (const entry of part) found.take(entry)
+    yield part
   }
   const now = ledger.run(runId, { durable: true })
   if (now === undefined) return
@@ -175,12 +175,14 @@ export async function checkStarted(
 ): Promise<true | undefined> {
   if (!ledger.hasKey) return undefined
   const found = new ReadJournal()
-  for await (const entry of ledger.journal(runId)) {
-    found.take(entry)
-    if (entry.mac === undefined) continue
-    const isSame = canonicalize(started) === found.started
-    if (isSame && entry.mac === ledger.authenticate(found.journalHash)) return true
-    throw new TallyError('run.journal_forged', { runId, entry: 0 })
+  for await (const part of ledger.journalParts(runId)) {
+    for (const entry of part) {
+      found.take(entry)
+      if (entry.mac === undefined) continue
+      const isSame = canonicalize(started) === found.started
+      if (isSame && entry.mac === ledger.authenticate(found.journalHash)) return true
+      throw new TallyError('run.journal_forged', { runId, entry: 0 })
+    }
   }
   return undefined
 }
@@ -194,11 +196,12 @@ class ReadJournal {
   last = ''
   mac: Hash | undefined
 
-  take({ text, value, mac }: JournalEntry): void {
+  take(entry: JournalEntry): void {
+    const { text, mac } = entry
     this.beforeLast = this.journalHash
     this.journalHash = chainJournal(this.journalHash, text)
     if (this.entries === 0) this.started = text
-    if (isAboutRun(value)) this.last = text
+    if (isAboutRun(entry)) this.last = text
     this.entries += 1
     this.mac = mac
   }
@@ -206,12 +209,16 @@ class ReadJournal {
 
 async function readJournal(ledger: ShownLedger, runId: RunId): Promise<ReadJournal> {
   const found = new ReadJournal()
-  for await (const entry of ledger.journal(runId)) found.take(entry)
+  for await (const part of ledger.journalParts(runId)) {
+    for (const entry of part) found.take(entry)
+  }
   return found
 }
 
-function isAboutRun(value: unknown): boolean {
-  return String((value as { readonly k?: unknown }).k).startsWith('run.')
+function isAboutRun(entry: JournalEntry): boolean {
+  // What has it nowhere has it not as its kind: most entries are not parsed.
+  if (!entry.text.includes('"k":"run.')) return false
+  return String((entry.value as { readonly k?: unknown }).k).startsWith('run.')
 }
 
 /** Why the waits of a run cannot be shown in a list; undefined where they can. */
