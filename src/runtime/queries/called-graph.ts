@@ -16,32 +16,35 @@ interface Part {
  */
 export async function calledGraph(
   name: string,
-  journal: AsyncIterable<JournalEntry>
+  journal: AsyncIterable<readonly JournalEntry[]>
 ): Promise<DocumentGraph> {
   const whole = partAt('root')
   const scopes = new Map<number, Part>()
-  for await (const { value } of journal) {
+  for await (const part of journal) {
     // The ledger gives back what the runtime has written.
-    const entry = value as unknown as RunJournalEntry
-    if (entry.k !== 'called' || entry.call.kind === 'return') continue
-    const { call, seq } = entry
-    const around = call.kind === 'step' && call.scope !== undefined ? call.scope : undefined
-    const part = (around === undefined ? undefined : scopes.get(around)) ?? whole
-    if (call.kind === 'scope') scopes.set(seq, partAt(`root/${call.name}`))
-    follow(part, call.name)
-    if (part.nodes.has(call.name)) continue
-    const path = `${part.path}/${call.name}`
-    const inner = scopes.get(seq)
-    part.nodes.set(call.name, {
-      path,
-      id: call.name,
-      does: call.kind === 'step' ? call.block : 'atomic part',
-      sideEffects: call.kind === 'step' ? call.sideEffects : null,
-      confirm: call.kind === 'step' && call.options?.confirm !== undefined,
-      ...(inner === undefined ? {} : { graph: growing(call.name, inner) })
-    })
+    for (const { value } of part) take(value as unknown as RunJournalEntry, whole, scopes)
   }
   return growing(name, whole)
+}
+
+function take(entry: RunJournalEntry, whole: Part, scopes: Map<number, Part>): void {
+  if (entry.k !== 'called' || entry.call.kind === 'return') return
+  const { call, seq } = entry
+  const around = call.kind === 'step' && call.scope !== undefined ? call.scope : undefined
+  const part = (around === undefined ? undefined : scopes.get(around)) ?? whole
+  if (call.kind === 'scope') scopes.set(seq, partAt(`root/${call.name}`))
+  follow(part, call.name)
+  if (part.nodes.has(call.name)) return
+  const path = `${part.path}/${call.name}`
+  const inner = scopes.get(seq)
+  part.nodes.set(call.name, {
+    path,
+    id: call.name,
+    does: call.kind === 'step' ? call.block : 'atomic part',
+    sideEffects: call.kind === 'step' ? call.sideEffects : null,
+    confirm: call.kind === 'step' && call.options?.confirm !== undefined,
+    ...(inner === undefined ? {} : { graph: growing(call.name, inner) })
+  })
 }
 
 function partAt(path: string): Part {
