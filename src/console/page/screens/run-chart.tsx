@@ -34,7 +34,11 @@ const kinds: Readonly<Record<DocumentGraph['kind'], string>> = {
 /** The graph of the run's document, with what was going on in it after the entry. */
 export function ChartPanel({ shown }: { readonly shown: RunShown }) {
   const { run, at, past } = shown
-  const { value: chart, problem } = useQuery('chart', { id: run.id })
+  // What code asks for grows with its journal; a document's graph stands from the beginning.
+  const grows = useRef(false)
+  const version = grows.current ? shown.journal.length : 0
+  const { value: chart, problem } = useQuery('chart', { id: run.id }, version)
+  grows.current = chart?.graph.kind === 'function'
   // What has ended does nothing: all blocks are READY, and nothing has to be folded to know it.
   const hasEnded = shown.isNow && ['done', 'failed', 'cancelled'].includes(run.status)
   const moment = hasEnded ? null : { id: run.id, entry: at }
