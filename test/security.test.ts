@@ -18,6 +18,7 @@ import {
   signatureCaller,
   socketCaller
 } from './support/walk/callers.js'
+import { recordingRoad, type Try, viewerRoad } from './support/walk/viewers.js'
 import {
   AGENT,
   DEMAND,
@@ -45,11 +46,6 @@ interface Walked {
   /** Whether this stage needs the road opened anew. */
   readonly needsOther?: (stage: Stage) => boolean
   open(world: World, stage: Stage): Promise<Try>
-}
-interface Try {
-  /** Tries what a class needs; gives everything that came back. */
-  attempt(kind: EffectClass, ownersRun: string): Promise<string>
-  close?(): Promise<unknown>
 }
 
 let project: Project
@@ -219,6 +215,23 @@ const roads: readonly Walked[] = [
         return JSON.stringify([told, await spans.metricsText()])
       }
     })
+  },
+  ...(
+    [
+      ['viewer that has its address', true],
+      ['viewer without its address', false]
+    ] as const
+  ).map(
+    ([principal, isInvited]): Walked => ({
+      road: 'inspector',
+      principal,
+      open: (world) => viewerRoad(world, project, { isInvited })
+    })
+  ),
+  {
+    road: 'recording',
+    principal: 'its maker',
+    open: recordingRoad
   },
   {
     road: 'snapshot',

@@ -113,10 +113,17 @@ describe('tally dev', () => {
     expect((await project.tally(['verify'])).code).toBe(0)
   })
 
-  it('ends the process that holds the ledger when it is killed itself', async () => {
+  it('gives strangers nothing, and ends the process that holds the ledger when it is killed', async () => {
     const { browser, command } = await openedConsole(project, ['dev'])
     started.push(command)
     await nextHolder(browser)
+    const stranger = { origin: 'http://attacker.example', 'sec-fetch-site': 'cross-site' }
+    for (const headers of [stranger, { host: 'attacker.example' }, { 'x-tally': undefined }]) {
+      expect((await browser.post('/api/status', '{}', headers)).status).toBe(403)
+    }
+    expect((await browser.post('/api/status', '{}', { cookie: 'tally_1=guessed' })).status).toBe(
+      401
+    )
     command.child.kill('SIGKILL')
     await command.ended
     const after = async () => (await project.tally(['run', 'greet.yaml', '--json'])).code

@@ -215,7 +215,10 @@ export function commandLineCaller(world: World, project: Project, uid?: number):
       await writeFile(project.path(name), JSON.stringify(document))
       return tally('run', name)
     },
-    show: (run) => tally('show', run, '--journal'),
+    show: async (run) => [
+      await tally('show', run, '--journal'),
+      await tally('test', 'from', run, '--private', '--force', '--out', `${run}.test.mjs`)
+    ],
     answer: (run, { by = 'owner' }) => tally('approve', run, '--by', by)
   }
 }
