@@ -10,6 +10,7 @@ const counted = [
 
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/memory-disk.ts'],
     setupFiles: ['test/support/seed.ts', 'test/support/setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
