@@ -14,6 +14,7 @@ import {
 } from '../../src/capability/index.js'
 import {
   canonicalize,
+  exactJson,
   exactNumbers,
   exactNumbersInTurns,
   type Hash,
@@ -21,6 +22,8 @@ import {
   Redactor,
   strictJsonInTurns
 } from '../../src/core/index.js'
+import { evmDialect } from '../../src/executor/evm/dialect.js'
+import { solanaDialect } from '../../src/executor/solana/dialect.js'
 import { createRuntime, type Runtime } from '../../src/runtime/index.js'
 import { redactedService } from '../../src/runtime/service/redacted-service.js'
 import { isLong } from '../support/effort.js'
@@ -151,6 +154,13 @@ const readings: readonly (readonly [what: string, act: () => Promise<unknown>])[
       expect(await exactNumbersInTurns(numbers)).toBe(exactNumbers(numbers))
     }
   ],
+  ...[evmDialect(1), solanaDialect('g')].map(({ identity, parse }): (typeof readings)[number] => [
+    `what a node answers to ${identity.method}`,
+    async () => {
+      const answer = `[${'{"id":1},'.repeat(SIZE / 9)}{"id":1e25}]`
+      expect(await parse(answer)).toEqual(exactJson(answer))
+    }
+  ]),
   [
     'a request',
     async () => {

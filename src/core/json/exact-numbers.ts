@@ -56,9 +56,12 @@ export function exactJson(text: string): unknown {
   return JSON.parse(exactNumbers(text))
 }
 
-/** {@link exactJson} with turns; `JSON.parse` is one call. Rejects with `SyntaxError`. */
+/**
+ * {@link exactJson} of a short text, {@link strictJsonInTurns} of a long one, which `JSON.parse`
+ * would read in one call. Rejects with `SyntaxError` or `core.malformed_json`.
+ */
 export async function exactJsonInTurns(text: string): Promise<unknown> {
-  return JSON.parse(await exactNumbersInTurns(text))
+  return text.length <= EXACT_AT_ONCE_LENGTH ? exactJson(text) : strictJsonInTurns(text)
 }
 
 /** Strict JSON with exact numbers, in turns. Rejects with `core.malformed_json`. */

@@ -1,3 +1,4 @@
+import { exactJsonInTurns } from '../../core/index.js'
 import type { RpcDialect } from '../rpc/rpc.js'
 
 /** JSON-RPC as EVM chains speak it; `chainId` is what `eth_chainId` has to give. */
@@ -14,6 +15,7 @@ export function evmDialect(chainId: number): RpcDialect {
       code === -32005 || code === 429
         ? { code: 'rpc_rate_limited', message: 'the endpoint asks for fewer calls' }
         : undefined,
-    parse: JSON.parse
+    // An answer may be long: the event loop has its turns while it is read.
+    parse: exactJsonInTurns
   }
 }
