@@ -25,7 +25,8 @@ const shells = { bash: bashScript, zsh: zshScript, fish: fishScript }
 /** `tally completion SHELL`: prints the script of a shell. Throws `cli.usage` for others. */
 export async function completion(frame: Frame, shell: string, program: Command): Promise<ExitCode> {
   if (!isShell(shell)) {
-    const problem = `No completion for "${shell}": there is one for ${Object.keys(shells).join(', ')}`
+    const known = Object.keys(shells).join(', ')
+    const problem = `No completion for "${shell}": there is one for ${known}`
     throw new TallyError('cli.usage', { problem })
   }
   const script = shells[shell](levelsOf(program, ''))
@@ -67,6 +68,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", '’')}'`
  */
 function bashScript(levels: readonly Level[]): string {
   const paths = levels.filter(({ path }) => path !== '').map(({ path }) => path)
+  const wordsOf = (level: Level) => `words=${quoted(namesOf(level).join(' '))}`
   return `# tally: completion for bash; eval "$(tally completion bash)"
 _tally() {
   local current="\${COMP_WORDS[COMP_CWORD]}" path="" word next
@@ -78,7 +80,7 @@ _tally() {
   done
   local words=""
   case "$path" in
-${levels.map((level) => `    ${quoted(level.path)}) words=${quoted(namesOf(level).join(' '))} ;;`).join('\n')}
+${levels.map((level) => `    ${quoted(level.path)}) ${wordsOf(level)} ;;`).join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }

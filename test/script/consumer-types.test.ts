@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isLong } from '../support/effort.js'
@@ -14,10 +14,18 @@ const ours = join(root, 'node_modules/typescript/bin/tsc')
 const oldest = process.env['OLDEST_TYPESCRIPT']
 const compilers = [ours, ...(oldest === undefined ? [] : [oldest])]
 
+it('names the types of each entry that has code', () => {
+  const { exports }: Pick<PackedPackage['manifest'], 'exports'> = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8')
+  )
+  const targets = Object.values(exports).filter((target) => typeof target !== 'string')
+  expect(targets.length).toBeGreaterThan(5)
+  for (const target of targets) expect(target).toHaveProperty('types')
+})
+
 // Each compiler reads a program of thousands of files.
-describe.runIf(isLong)(
-  'a program that imports the package and checks the types of libraries, too',
-  () => {
+if (isLong) {
+  describe('a program that imports the package and checks the types of libraries, too', () => {
     let packed: PackedPackage
     let application: string
 
@@ -58,7 +66,8 @@ describe.runIf(isLong)(
     }
 
     for (const compiler of compilers) {
-      it(`compiles without any optional package, by the ${compiler === ours ? 'newest' : 'oldest'} compiler`, () => {
+      const age = compiler === ours ? 'newest' : 'oldest'
+      it(`compiles without any optional package, by the ${age} compiler`, () => {
         const without = entries().filter((entry) => entry !== 'tallystick/evm')
         const said = compiled(compiler, without).split('\n')
         expect(said.filter((line) => line.includes('error TS'))).toEqual([])
@@ -78,5 +87,5 @@ describe.runIf(isLong)(
         optional.some((name) => file.includes(`node_modules/${name}/`))
       expect(files.filter(isOptional)).toEqual([])
     })
-  }
-)
+  })
+}
