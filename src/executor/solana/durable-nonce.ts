@@ -2,7 +2,8 @@ import { isJsonObject, type Json } from '../../core/index.js'
 import type { RpcCall } from '../rpc/rpc.js'
 import { base64Data, list, withContext } from './answers.js'
 import type { Kit } from './kit.js'
-import { SYSTEM_PROGRAM } from './message.js'
+
+export const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 
 /**
  * What a nonce account holds: a value that stands in the place of a blockhash. A transaction with

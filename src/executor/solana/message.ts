@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/index.js'
 import { InvalidArgument } from '../invalid-argument.js'
-import type { DurableNonce } from './durable-nonce.js'
+import { type DurableNonce, SYSTEM_PROGRAM } from './durable-nonce.js'
 import type { BuiltInstruction } from './instruction.js'
 import type { Kit } from './kit.js'
 import { littleEndian } from './layout.js'
@@ -36,7 +36,6 @@ export interface CompiledMessage {
   readonly before: number
 }
 
-export const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 /** Number 4 in 32 bits, in base58. */
 const ADVANCE_NONCE = '6vx8P'
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'

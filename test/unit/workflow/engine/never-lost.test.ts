@@ -102,7 +102,7 @@ function casesOf(list: readonly (readonly [ChainFailureCode, Command])[]): reado
 }
 
 /** A chain that fails at a place for each node whose fault has not been mended. */
-async function open(place: Place, cases: readonly Case[]) {
+async function open(place: Place, cases: readonly Case[], schema: string) {
   const chain = new TestChain({ read: () => ({ balance: '1' }) })
   const mended = new Set<string>()
   const caseIn = (request: Json) => {
@@ -130,7 +130,7 @@ async function open(place: Place, cases: readonly Case[]) {
     cases.map(({ id, address }) => [`of_${id}`, { type: 'address', default: address }])
   )
   const nodes = cases.map(({ id }) => place.node(id, { ref: `inputs.of_${id}` }))
-  const document = flow(nodes, { inputs, ...place.more?.(ids) })
+  const document = flow(nodes, { schema, inputs, ...place.more?.(ids) })
   const run = tally.begin(document, { id: 'one', inputs: {} })
   return { tally, run, chain, mended }
 }
@@ -168,16 +168,23 @@ async function answered(run: RunHandle, wait: OpenWait, command: Command, value:
   return run.resume(token, answer)
 }
 
+const schemas = ['ais-flow/0.0.3', 'ais-flow/0.0.2']
+
 describe('W13: a new id never is the only way on', () => {
-  for (const [name, place] of Object.entries(places)) {
-    it(`${name}: with each code each command that is offered works, and no other`, async () => {
+  const rows = Object.entries(places).flatMap(([name, place], index) =>
+    schemas
+      .filter((_, version) => isLong || version === index % schemas.length)
+      .map((schema) => ({ name, place, schema }))
+  )
+  for (const { name, place, schema } of rows) {
+    it(`${name}, ${schema}: each command that is offered works, and no other`, async () => {
       const list = codes.flatMap((code, index) =>
         ended
           .filter((_, place) => isLong || place === index % ended.length)
           .map((command) => [code, command] as const)
       )
       const cases = casesOf(list)
-      const { tally, run, chain, mended } = await open(place, cases)
+      const { tally, run, chain, mended } = await open(place, cases, schema)
       await using _ = tally
       const waits = (await parked(run)) ?? []
       expect(waits.map(({ path }) => path).sort()).toEqual(
