@@ -192,8 +192,8 @@ export class Reader {
   }
 
   /**
-   * The journal of a run, entries of {@link RECORDS_IN_TURN} commit records at once after the first:
-   * what is only hashed is not parsed.
+   * The journal of a run, entries of {@link RECORDS_IN_TURN} commit records at once after the
+   * first: what is only hashed is not parsed.
    */
   async *journalParts(runId: RunId, from = 0): AsyncGenerator<readonly JournalEntry[]> {
     const visits = [...this.#derived.visits(runId)]

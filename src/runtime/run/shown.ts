@@ -141,8 +141,8 @@ function checkCode(
 }
 
 /**
- * The journal of a run in parts, once, compared as by {@link checkView} when its last entry was taken:
- * nothing of it is to be shown before that. Throws what {@link checkView} throws.
+ * The journal of a run in parts, once, compared as by {@link checkView} when its last entry was
+ * taken: nothing of it is to be shown before that. Throws what {@link checkView} throws.
  */
 export async function* comparedJournal(
   ledger: ShownLedger,

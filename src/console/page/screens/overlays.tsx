@@ -133,19 +133,21 @@ function Search() {
         ))}
       </div>
       {problem === '' ? null : <p class="empty">{shownLine(problem)}</p>}
-      {found.length === 1 && problem === '' ? (
-        <p class="empty">
-          {isStartOfHash(text.trim())
-            ? 'The start of a hash: give all of it, or the place of the receipt.'
-            : 'Nothing has this id, hash, key or token.'}
-        </p>
-      ) : null}
+      {found.length === 1 && problem === '' ? <Nothing text={text.trim()} /> : null}
     </Box>
   )
 }
 
-function isStartOfHash(text: string): boolean {
-  return /^[0-9a-f]{8,63}$/.test(text)
+/** What a text that leads to no thing may lack. */
+function Nothing({ text }: { readonly text: string }) {
+  const isStartOfHash = /^[0-9a-f]{8,63}$/.test(text)
+  return (
+    <p class="empty">
+      {isStartOfHash
+        ? 'The start of a hash: give all of it, or the place of the receipt.'
+        : 'Nothing has this id, hash, key or token.'}
+    </p>
+  )
 }
 
 function addressOf(found: Lead): string {
