@@ -65,6 +65,10 @@ export interface Client extends AsyncDisposable {
   readonly identity: IdentityId
   /** As `start` of the runtime: resolves once the start of the run is on disk in its owner. */
   start(document: string | Json, options?: ClientStartOptions): Promise<StartedRun>
+  /**
+   * {@link start} of a workflow in code that the owner has registered, by `name` or `name@version`.
+   */
+  startWorkflow(name: string, options?: ClientStartOptions): Promise<StartedRun>
   /** Waits for the end of a run. Rejects with `run.not_found`, `run.interrupted`. */
   result(id: string, options?: CallOptions): Promise<RunResult>
   /**

@@ -24,7 +24,8 @@ import type {
   ServiceEvent,
   ServiceRequests,
   ServiceStreams,
-  SignalOptions
+  SignalOptions,
+  StartedRun
 } from '../runtime/index.js'
 import type {
   CallOptions,
@@ -76,10 +77,21 @@ class LinkedClient implements Client {
     this.queries = this.#queries()
   }
 
-  async start(document: string | Json, options: ClientStartOptions = {}) {
-    const { id = this.#random.uuid(), signal, inputs, context, trace } = options
+  start(document: string | Json, options?: ClientStartOptions): Promise<StartedRun> {
     const text = typeof document === 'string' ? document : JSON.stringify(document)
-    const params = { document: text, id, ...present({ inputs, context, trace }) }
+    return this.#start({ document: text }, options)
+  }
+
+  startWorkflow(name: string, options?: ClientStartOptions): Promise<StartedRun> {
+    return this.#start({ workflow: name }, options)
+  }
+
+  async #start(
+    what: { readonly document: string } | { readonly workflow: string },
+    options: ClientStartOptions = {}
+  ): Promise<StartedRun> {
+    const { id = this.#random.uuid(), signal, inputs, context, trace } = options
+    const params = { ...what, id, ...present({ inputs, context, trace }) }
     const started = await this.#request('start', params, signal)
     if ('refused' in started) throw refusedError(started.refused)
     return started

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../src/block/index.js'
+import { defineBlock, defineWorkflow } from '../../../src/block/index.js'
 import { type Client, connect } from '../../../src/client/index.js'
 import { isTallyError } from '../../../src/core/index.js'
 import { createRuntime, type FeedEvent, type WiredRuntime } from '../../../src/runtime/index.js'
@@ -26,6 +26,13 @@ const hear = defineBlock({
   sideEffects: 'none',
   run: async (ctx) => (await ctx.signal('paid')) as never
 })
+const twice = defineWorkflow({
+  name: 'twice',
+  version: '1.0.0',
+  run: async (ctx, { count }: { count: number }) => ({
+    twice: await ctx.step('double', () => count * 2)
+  })
+})
 const composite = (block: string) => ({
   schema: 'tally-composite/1',
   name: `does.${block}`,
@@ -41,7 +48,13 @@ const location = () => join(directory, 'ledger')
 
 async function open(): Promise<WiredRuntime> {
   const keys = { create: 'if-absent', insecurePlaintextKey: true } as const
-  return createRuntime({ location: location(), ...keys, blocks: [ask, echo, hear], resume: true })
+  return createRuntime({
+    location: location(),
+    ...keys,
+    blocks: [ask, echo, hear],
+    workflows: [twice],
+    resume: true
+  })
 }
 
 beforeEach(async () => {
@@ -100,6 +113,14 @@ describe('a client', () => {
     const other = await client.answer('asked', token, { digest, action: 'deny' })
     expect(other).toMatchObject({ accepted: false })
     expect((await client.result('asked')).response).toMatchObject({ data: { ok: null } })
+  })
+
+  it('starts workflows in code by their name', async () => {
+    const started = await client.startWorkflow('twice', { id: 'coded', inputs: { count: 4 } })
+    expect(started).toEqual({ id: 'coded', isNew: true })
+    expect((await client.result('coded')).response).toMatchObject({ data: { twice: 8 } })
+    const unknown = client.startWorkflow('absent')
+    await expect(unknown).rejects.toSatisfy((error) => isTallyError(error))
   })
 
   it('sends signals, which are taken once', async () => {
