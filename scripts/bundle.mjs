@@ -3,8 +3,8 @@
  * reads some forty files instead of five hundred, which is most of what an import takes.
  *
  * Every entry, and every file that something outside of the bundle imports or starts by its path,
- * stays where it was as a line that takes its names from `dist/bundle`. The room of tests is left as
- * it is compiled: its detectors tell code apart by its file.
+ * stays where it was as a line that takes its names from `dist/bundle`. The room of tests is left
+ * as it is compiled: its detectors tell code apart by its file.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'

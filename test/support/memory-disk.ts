@@ -8,8 +8,8 @@ const FREE_BYTES_MIN = 2 * 1024 ** 3
 
 /**
  * Lets the usual form of the tests make their directories in memory, where there is room for them:
- * a ledger waits for the disk at each commit, and they commit many thousand times. Nothing that they
- * kill loses what the kernel has, so a disk shows them nothing more; the long form has
+ * a ledger waits for the disk at each commit, and they commit many thousand times. Nothing that
+ * they kill loses what the kernel has, so a disk shows them nothing more; the long form has
  * one. `TMPDIR` names another place.
  */
 export function setup(): (() => void) | undefined {

@@ -34,7 +34,7 @@ describe('what a process loads', () => {
 
   afterAll(() => ledger.remove())
 
-  it('imports the library without its store, schemas, YAML, expressions and optional packages', () => {
+  it('imports the library without store, schemas, YAML, expressions and optional packages', () => {
     const { packages, modules } = loadedBy([
       '-e',
       `import(${JSON.stringify(builtModule('index.js'))})`
