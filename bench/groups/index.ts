@@ -3,6 +3,7 @@ import { agents } from './agents.js'
 import { alone } from './alone.js'
 import { atomic } from './atomic.js'
 import { chain } from './chain.js'
+import { chains } from './chains.js'
 import { consoleGroup } from './console.js'
 import { effects } from './effects.js'
 import { flows } from './flows.js'
@@ -16,7 +17,6 @@ import { plans } from './plans.js'
 import { reading } from './reading.js'
 import { resume } from './resume.js'
 import { rollback } from './rollback.js'
-import { services } from './services.js'
 import { signing } from './signing.js'
 import { simulation } from './simulation.js'
 import { together } from './together.js'
@@ -35,7 +35,6 @@ export const groups: readonly Group[] = [
   reading,
   resume,
   parked,
-  services,
   plans,
   intents,
   agents,
@@ -43,6 +42,7 @@ export const groups: readonly Group[] = [
   workflows,
   workflowWaits,
   chain,
+  chains,
   consoleGroup,
   page,
   install,
