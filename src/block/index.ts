@@ -49,7 +49,7 @@ export {
   type WaitOptions
 } from './code/context.js'
 export { PUBLISH_EFFECT, type Published } from './code/exchange.js'
-export { StepFailure } from './code/function-context.js'
+export { CHILD_EFFECT, StepFailure } from './code/function-context.js'
 export {
   areObligations,
   type BlockLimits,

@@ -41,6 +41,8 @@ export const WRITE_SET_KEYS_MAX = 100_000
 
 /** Effects one attempt of a leaf may ask for. */
 export const ATTEMPT_EFFECTS_MAX = 10_000
+/** Workflows in code that wait for one another, the first of them counted. */
+export const WORKFLOW_CHILD_DEPTH_MAX = 16
 /** Steps of one workflow function that are open at once. */
 export const WORKFLOW_STEPS_OPEN_MAX = 1_000
 /** Answers of one attempt that are kept in memory as they are; with more, all are folded. */

@@ -1,4 +1,4 @@
-import { ActorPool, Turns, UnitGate } from '../block/index.js'
+import { ActorPool, CHILD_EFFECT, type Provider, Turns, UnitGate } from '../block/index.js'
 import type { Json } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { Registry } from './code/registry.js'
@@ -16,10 +16,12 @@ export function hostOf(
   options: Pick<WiredOptions, 'clock' | 'durability' | 'telemetry'> & {
     readonly profile: Json
     readonly outside: WiredOptions['outside'] | undefined
+    /** Starts what workflows in code wait for. */
+    readonly children: Provider
     readonly exceptions: ExceptionLog
   }
 ): RunsHost {
-  const { clock, durability, profile, outside, telemetry, exceptions } = options
+  const { clock, durability, profile, outside, telemetry, exceptions, children } = options
   if (telemetry !== undefined) {
     ledger.onCommit(({ written }) => {
       if (written !== undefined) telemetry.committed({ ...written, at: clock.now() })
@@ -39,7 +41,7 @@ export function hostOf(
     telemetry,
     ...(outside === undefined ? {} : { outside }),
     block: (name) => registry.bound(name),
-    provider: (name) => registry.provider(name),
+    provider: (name) => (name === CHILD_EFFECT ? children : registry.provider(name)),
     threw: (run, at, thrown) => exceptions.keep({ ...thrown, run, at }),
     refusesEffect: new PrincipalGate(ledger, registry).refusesEffect
   }

@@ -53,6 +53,7 @@ import { type OutsideState, outsideState } from './queries/outside-state.js'
 import { followRun, type Queries, queriesOf } from './queries/queries.js'
 import type { RunsFilter } from './queries/query-types.js'
 import type { DeliveredEvent } from './run/channel.js'
+import { ChildRuns } from './run/child-runs.js'
 import { ExceptionLog } from './run/exception-log.js'
 import type { RunHandle } from './run/handle.js'
 import { ownerNamed } from './run/messages.js'
@@ -112,7 +113,8 @@ export class WiredRuntime implements Runtime {
     const kernel = pipelineFor(registry, { ...place, versions, network, sandbox, onStage })
     this.packages = new Packages(this.ledger, kernel.packageCache, kernel.sandbox)
     const exceptions = new ExceptionLog(opened.realPath, this.identity)
-    const kept = { outside, telemetry, exceptions }
+    const { provider: children } = new ChildRuns(registry.documents, () => this.runsOf)
+    const kept = { outside, telemetry, exceptions, children }
     const host = hostOf(this.ledger, registry, { clock, profile, durability, ...kept })
     this.quarantine = this.#quarantining(options.onQuarantine)
     this.runsOf = new Runs({

@@ -65,6 +65,9 @@ interface AskedStep {
   readonly reject: (error: unknown) => void
 }
 
+/** Starts another run, and gives its response. */
+export const CHILD_EFFECT = 'run.child'
+
 const stepName = /^[A-Za-z][\w-]{0,63}$/
 
 /**
@@ -158,6 +161,22 @@ export class FunctionContext implements WorkflowContext {
     const ended: FunctionCall = { kind: 'return', scope, response }
     void childCall(this.#port, ended, { line, perform: undefined, isLoose: () => true })
     return over
+  }
+
+  child = async (
+    { name, version }: { readonly name: string; readonly version: string },
+    input: unknown,
+    { id }: { readonly id: string }
+  ): Promise<never> => {
+    const given = { id, workflow: `${name}@${version}`, input: withoutUndefined(input ?? null) }
+    const ended = await this.#port.context.effect<Json>(CHILD_EFFECT, {
+      request: given as unknown as Json,
+      sideEffects: 'idempotent'
+    })
+    // The provider is this library's own.
+    const response = ended as unknown as Response
+    if (!response.success) throw new StepFailure(name, response)
+    return response.data as never
   }
 
   publish = (key: string, value: unknown): Promise<void> =>

@@ -48,12 +48,29 @@ export interface StepScope {
   ): Promise<{ -readonly [Place in keyof Results]: Awaited<Results[Place]> }>
 }
 
+/** A workflow that another one starts. */
+export interface ChildWorkflow<Input, Output> {
+  readonly name: string
+  readonly version: string
+  readonly types?: { readonly input: Input; readonly output: Output }
+}
+
 /** What the code of a workflow function may use, and wait for. */
 export interface WorkflowContext extends StepScope {
   readonly runId: RunId
   /** The context that the run was started with. Frozen. */
   readonly context: JsonObject
   readonly trace: BlockTrace
+  /**
+   * Starts another registered workflow as a run of its own, or attaches to the one that has this
+   * id, and waits for what it gives (L6). It goes on by itself when this run is cancelled. Rejects
+   * with {@link StepFailure} when it fails.
+   */
+  child<Input, Output>(
+    workflow: ChildWorkflow<Input, Output>,
+    input: Input,
+    options: { readonly id: string }
+  ): Promise<Output>
   /**
    * The first of them that ends; which one that was is recorded. The others go on, and those that
    * still run when the workflow ends are cancelled.

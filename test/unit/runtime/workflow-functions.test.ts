@@ -269,3 +269,51 @@ it('K14: by its name the owner starts a workflow in code, and agents do not', as
     code: 'runtime.workflow_not_registered'
   })
 })
+
+it('L6: a child workflow is a run of its own id, and its failure one of the step', async () => {
+  const inner = defineWorkflow({
+    name: 'inner',
+    version: '1.0.0',
+    async run(ctx, input: { n: number }) {
+      if (input.n > 1) ctx.fail('too_much')
+      return { twice: (await ctx.step('twice', () => input.n * 2)) as number }
+    }
+  })
+  const outer = defineWorkflow({
+    name: 'outer',
+    version: '1.0.0',
+    async run(ctx, _input: null) {
+      const { twice } = await ctx.child(inner, { n: 1 }, { id: 'inner-1' })
+      const again = await ctx.child(inner, { n: 1 }, { id: 'inner-1' })
+      const failed = await ctx
+        .child(inner, { n: 2 }, { id: 'inner-2' })
+        .catch(({ reason }: { readonly reason: string }) => reason)
+      return { twice, again: again.twice, failed }
+    }
+  })
+  await using tally = await open([outer, inner])
+  const { response } = await tally.begin(outer, null).result
+  expect(response.data).toEqual({ twice: 2, again: 2, failed: 'too_much' })
+  expect(tally.run('inner-1')?.status).toBe('done')
+  expect(tally.run('inner-2')?.status).toBe('failed')
+  expect(await tally.verify()).toMatchObject({ ok: true, complete: true })
+})
+
+it('D7: workflows that start themselves without end fail, and do not run for ever', async () => {
+  const again = defineWorkflow({
+    name: 'again',
+    version: '1.0.0',
+    async run(ctx, { n }: { n: number }): Promise<unknown> {
+      return await ctx.child(
+        { name: 'again', version: '1.0.0' },
+        { n: n + 1 },
+        { id: `again-${n + 1}` }
+      )
+    }
+  })
+  await using tally = await open([again])
+  const { status, response } = await tally.begin(again, { n: 1 }, { id: 'again-1' }).result
+  expect([status, response.reason]).toEqual(['failed', 'too_deep'])
+  expect(tally.run('again-16')?.status).toBe('failed')
+  expect(tally.run('again-17')).toBeUndefined()
+})
