@@ -1,5 +1,6 @@
 /**
- * Writes docs/errors.md from the error catalogue and docs/limits.md from the limits.
+ * Writes docs/errors.md from the error catalogue, docs/limits.md from the limits, and
+ * docs/llms.txt from docs/index.md.
  * `npm run docs` builds first; `--check` writes nothing and fails when a page is not current.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -71,7 +72,33 @@ ${rows.join('\n')}
 `
 }
 
-const pages = { 'docs/errors.md': errorsPage(), 'docs/limits.md': limitsPage() }
+/** The pages in the form that coding agents look for: what it is, then links with what each is for. */
+function agentsPage() {
+  const index = readFileSync(at('docs/index.md'), 'utf8')
+  const heads = { '# Documentation': 'Pages', '## Formats': 'Formats' }
+  const lines = index.split('\n').flatMap((line) => {
+    const head = heads[line]
+    if (head !== undefined) return ['', `## ${head}`, '']
+    const [, name, target, about] = /^\| \[([^\]]+)\]\(([^)]+)\) \| (.+) \|$/.exec(line) ?? []
+    if (target === undefined || target.startsWith('decisions/')) return []
+    return [`- [${name}](${target}): ${about}`]
+  })
+  return `# tallystick
+
+> ${JSON.parse(readFileSync(at('package.json'), 'utf8')).description}
+
+Embedded in Node services, without a server: \`import { createRuntime, defineBlock } from 'tallystick'\`. Blocks touch
+anything outside only through \`ctx\`; failures are data; every committed step leaves a signed receipt that \`tally verify --replay\` executes again.
+Generated from \`docs/index.md\` by \`npm run docs\`; do not edit.
+${lines.join('\n')}
+`
+}
+
+const pages = {
+  'docs/errors.md': errorsPage(),
+  'docs/limits.md': limitsPage(),
+  'docs/llms.txt': agentsPage()
+}
 
 function read(path) {
   try {

@@ -91,7 +91,7 @@ describe('the packed files', () => {
       // The demonstration runs the first example.
       /^dist\/examples\/01-invoices\/\w[\w.-]*\.js$/,
       /^examples\/01-invoices\/\w[\w.-]*\.(ts|csv|yaml|md)$/,
-      /^docs\/.+\.(md|json|svg)$/,
+      /^docs\/(.+\.(md|json|svg)|llms\.txt)$/,
       /^(LICENSE|[A-Z]+\.md|package\.json|dist\/sbom\.cdx\.json)$/
     ]
     expect(packed.paths.filter((path) => !expected.some((one) => one.test(path)))).toEqual([])

@@ -28,7 +28,8 @@ const kinds: Readonly<Record<DocumentGraph['kind'], string>> = {
   plan: 'plan: what is ready runs',
   workflow: 'workflow: what is ready runs',
   flow: 'flow of agents',
-  intent: 'one intent'
+  intent: 'one intent',
+  function: 'workflow in code: what it has called'
 }
 
 /** The graph of the run's document, with what was going on in it after the entry. */
