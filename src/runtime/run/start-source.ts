@@ -44,6 +44,7 @@ function preparing(
     return { prepared: prepared(), inputs: first ?? null, options: second }
   }
   const options = (first ?? {}) as StartOptions
-  const { inputs = {} } = options
+  // Of a document null means none, as it always did: the same request must stay the same run.
+  const inputs = options.inputs ?? {}
   return { prepared: documents.prepare(source, options), inputs, options }
 }
