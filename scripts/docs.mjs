@@ -72,7 +72,7 @@ ${rows.join('\n')}
 `
 }
 
-/** The pages in the form that coding agents look for: what it is, then links with what each is for. */
+/** The pages as coding agents look for them: what it is, then links with what each is for. */
 function agentsPage() {
   const index = readFileSync(at('docs/index.md'), 'utf8')
   const heads = { '# Documentation': 'Pages', '## Formats': 'Formats' }
@@ -87,8 +87,10 @@ function agentsPage() {
 
 > ${JSON.parse(readFileSync(at('package.json'), 'utf8')).description}
 
-Embedded in Node services, without a server: \`import { createRuntime, defineBlock } from 'tallystick'\`. Blocks touch
-anything outside only through \`ctx\`; failures are data; every committed step leaves a signed receipt that \`tally verify --replay\` executes again.
+Embedded in Node services, without a server:
+\`import { createRuntime, defineBlock, defineWorkflow } from 'tallystick'\`. Code touches anything
+outside only through \`ctx\`; failures are data; every committed step leaves a signed receipt, which
+\`tally verify --replay\` executes again.
 Generated from \`docs/index.md\` by \`npm run docs\`; do not edit.
 ${lines.join('\n')}
 `
