@@ -39,6 +39,13 @@ export function failure(
   }
 }
 
+/** What records keep of how an execution ended: what was thrown differs between processes. */
+export function withoutThrown(outcome: Outcome): Outcome {
+  if (outcome.ok) return outcome
+  const { thrown: _thrown, ...recorded } = outcome
+  return recorded
+}
+
 /** What a schema refuses, with what it says of it for people. */
 export function refusal(
   reason: string,

@@ -15,7 +15,7 @@ import type { Attribution, Block } from '../code/block.js'
 import { CallRun } from '../code/call-run.js'
 import type { CallRunInput } from '../code/call-run-input.js'
 import type { Call } from '../code/calls.js'
-import type { Outcome } from '../code/outcome.js'
+import { type Outcome, withoutThrown } from '../code/outcome.js'
 import { StateView } from '../code/state-view.js'
 import type { Finding } from './finding.js'
 
@@ -61,7 +61,7 @@ export async function executeOnRecordedResults(
   const execution = new CallRun(input, {
     called: heard,
     settled: (settled) => {
-      outcome = settled
+      outcome = withoutThrown(settled)
     },
     log: () => undefined,
     returned: () => undefined,
