@@ -229,6 +229,13 @@ class Side {
   }
 }
 
+/** What is told of a run: the places that an exception names behind the code are the driver's. */
+function told(event: RunEvent): RunEvent {
+  return event.type === 'exception'
+    ? { ...event, exception: { ...event.exception, stack: event.exception.stack.slice(0, 1) } }
+    : event
+}
+
 describe('a single-step run that ends at once', () => {
   it('D6: leaves byte for byte what a pump leaves, and tells the same', async () => {
     let straight = 0
@@ -242,7 +249,7 @@ describe('a single-step run that ends at once', () => {
             const ends = [await one.run(runId, inputs, true), await other.run(runId, inputs, false)]
             expect(ends[0]).toEqual(ends[1])
           }
-          expect(one.events).toEqual(other.events)
+          expect(one.events.map(told)).toEqual(other.events.map(told))
           expect(await one.kept()).toEqual(await other.kept())
           straight += one.straight
           await Promise.all([one.close(), other.close()])
