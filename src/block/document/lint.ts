@@ -177,6 +177,8 @@ class ReferenceReader {
   *#value(value: Json | undefined, path: DocumentPath, within: Graph): Pieces<void> {
     if (value === undefined) return
     for (const { root, path: way } of yield* this.#read(value, ['request', 'nodes'])) {
+      passSteps(STEPS_OF_LOOK)
+      if (isSliceFull()) yield
       const problem = root === 'nodes' ? problemOfNode(way, within) : problemOf(root, way)
       if (problem !== undefined) this.found.push({ reason: 'lint', path, message: problem })
     }
@@ -186,6 +188,8 @@ class ReferenceReader {
     if (condition.kind !== 'cel') return
     const value = { cel: condition.cel }
     for (const { root, path: way } of yield* this.#read(value, ['request', 'response'])) {
+      passSteps(STEPS_OF_LOOK)
+      if (isSliceFull()) yield
       const problem = problemOf(root, way)
       if (problem !== undefined) this.found.push({ reason: 'lint', path, message: problem })
     }
@@ -196,7 +200,11 @@ class ReferenceReader {
     passSteps(STEPS_OF_VALUE)
     if (isSliceFull()) yield
     try {
-      return this.#expressions.compileValue(value, { roots }).references
+      const compiling = this.#expressions.compilingValue?.(value, { roots })
+      if (compiling === undefined)
+        return this.#expressions.compileValue(value, { roots }).references
+      const { references } = yield* compiling
+      return references
     } catch {
       return []
     }
