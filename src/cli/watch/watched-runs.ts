@@ -134,13 +134,17 @@ export function lineOf(view: RunView): WatchedLine {
 function changeOf(before: WatchedRun | undefined, run: WatchedRun): Change['change'] | undefined {
   if (run.quarantined && before?.quarantined !== true) return 'quarantined'
   if (before === undefined && run.status === 'running' && run.waits.length === 0) return 'started'
-  // One of its steps waits while others continue.
-  const status = run.status === 'running' && run.waits.length > 0 ? 'waiting' : run.status
-  if (before === undefined || before.status !== run.status) return status
+  const status = standingOf(run)
+  if (before === undefined || standingOf(before) !== status) return status
   const tokens = new Set(before.waits.map(({ token }) => token))
   const isAsked = run.waits.some(({ token }) => !tokens.has(token))
   if (isAsked) return status
   return tokens.size > 0 && run.waits.length === 0 ? run.status : undefined
+}
+
+/** A run also waits where one of its steps does while others continue. */
+function standingOf({ status, waits }: WatchedRun): WatchedRun['status'] {
+  return status === 'running' && waits.length > 0 ? 'waiting' : status
 }
 
 /** The step of an open run that waits. */
