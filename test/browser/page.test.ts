@@ -61,6 +61,8 @@ afterAll(async () => {
 async function open(page: Page, path: string, seen: string): Promise<void> {
   const token = ledger.openWaits().find(({ runId }) => runId === 'july')?.wait.token ?? ''
   const leaf = String(ledger.evidence[0]?.leaf)
+  // A page that is there already keeps what is open in it where only the address's end differs.
+  await page.goto('about:blank')
   await page.goto(served.link(path.replace('{token}', token).replace('{evidence}', leaf)))
   await page.waitForSelector(`${seen} >> visible=true`)
 }
