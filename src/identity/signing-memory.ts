@@ -86,10 +86,14 @@ export class SigningMemory {
     return signature
   }
 
-  /** Wakes the signing thread if it sleeps. */
+  /**
+   * Wakes the signing thread if it sleeps, once: every hash that is offered until it runs would cost
+   * another call of the system. A thread that had only announced its sleep is woken by the next call.
+   */
   wake(): void {
-    if (Atomics.load(this.#control, words.ASLEEP) === 1) {
-      Atomics.notify(this.#control, words.WAKE)
+    if (Atomics.compareExchange(this.#control, words.ASLEEP, 1, 0) === 0) return
+    if (Atomics.notify(this.#control, words.WAKE) === 0) {
+      Atomics.store(this.#control, words.ASLEEP, 1)
     }
   }
 

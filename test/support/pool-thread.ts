@@ -90,9 +90,11 @@ export class SteppedThread {
     return taken
   }
 
-  /** What `Atomics.notify` of the caller does. */
-  notify(): void {
+  /** What `Atomics.notify` of the caller does; gives whether it woke the thread. */
+  notify(): boolean {
+    const isWoken = this.#isAsleep
     this.#isAsleep = false
+    return isWoken
   }
 
   /** Hands out the answers that the thread has posted. */
@@ -134,7 +136,7 @@ const realAtomics = {
  * possible; `onNotify` in place of waking.
  */
 export function watchingAtomics(
-  { after, onNotify }: { readonly after: () => void; readonly onNotify: () => void },
+  { after, onNotify }: { readonly after: () => void; readonly onNotify: () => number },
   act: () => void
 ): void {
   const watched = <F extends (...values: never[]) => unknown>(method: F): F =>
@@ -149,9 +151,9 @@ export function watchingAtomics(
     store: watched(store),
     compareExchange: watched(compareExchange),
     notify: () => {
-      onNotify()
+      const woken = onNotify()
       after()
-      return 1
+      return woken
     }
   })
   try {

@@ -1,5 +1,6 @@
 import type { PumpHost, RunEnd, RunPump } from '../../block/index.js'
 import { limits, type RunId, TallyError } from '../../core/index.js'
+import type { RunRecord } from '../../ledger/index.js'
 import { isEnded } from './ended.js'
 import { isOfCode } from './ending-runs.js'
 import { OrphanedEffects } from './orphaned-effects.js'
@@ -31,8 +32,12 @@ export class RunDriver {
 
   /** The entry of a run of the ledger: its result if it has ended, its due time otherwise. */
   async attach(runId: RunId, how = { isShown: true }): Promise<RunEntry> {
+    return this.#attach(await this.store.record(runId), how)
+  }
+
+  async #attach(record: RunRecord, how: { readonly isShown: boolean }): Promise<RunEntry> {
     const { store } = this
-    const record = await store.record(runId)
+    const { runId } = record
     const entry = store.get(runId) ?? store.add(runId)
     if (entry.live !== undefined) return entry
     const result = await resultIn(store.parts.ledger, record, how).catch((error: unknown) => {
@@ -54,7 +59,7 @@ export class RunDriver {
     for await (const record of ledger.runs()) {
       const { runId, status } = record
       if (isEnded(record) || quarantine.holds(runId)) continue
-      const entry = await this.attach(runId, { isShown: false })
+      const entry = await this.#attach(record, { isShown: false })
       if (status !== 'running') continue
       if (await this.withoutCode.unlessItRests(runId, this.resume(entry))) resumed.push(runId)
     }

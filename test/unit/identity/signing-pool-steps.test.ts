@@ -72,8 +72,9 @@ class World {
     return this.#threads.reduce((taken, thread) => taken + thread.step(count), 0)
   }
 
-  notify(): void {
-    for (const thread of this.#threads) thread.notify()
+  /** Wakes the threads that sleep; gives how many did. */
+  notify(): number {
+    return this.#threads.filter((thread) => thread.notify()).length
   }
 
   /** Lets the thread come to rest, and checks what holds then. */
