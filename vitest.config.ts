@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** Tests that count operations: of code that a test before them has compiled, nothing is counted. */
@@ -15,8 +16,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',
-    // Unset, one core is left idle, which on two is half of the machine.
-    maxWorkers: '100%',
+    // Half as many again as cores: tests wait for processes, timers and disks.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // The build is loaded as Node loads it, not compiled once more.
     server: { deps: { external: [/\/dist\/(src|docs-compiled)\//] } },
     restoreMocks: true,

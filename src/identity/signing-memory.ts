@@ -87,8 +87,9 @@ export class SigningMemory {
   }
 
   /**
-   * Wakes the signing thread if it sleeps, once: every hash that is offered until it runs would cost
-   * another call of the system. A thread that had only announced its sleep is woken by the next call.
+   * Wakes the signing thread if it sleeps, once: every hash that is offered until it runs would
+   * cost another call of the system. A thread that had only announced its sleep is woken by the
+   * next call.
    */
   wake(): void {
     if (Atomics.compareExchange(this.#control, words.ASLEEP, 1, 0) === 0) return

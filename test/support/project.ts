@@ -37,8 +37,6 @@ interface StartOptions {
 export class Project {
   readonly folder: string
   readonly #started: ChildProcess[] = []
-  /** Forms of commands that have been run in a process of their own. */
-  readonly #forms = new Set<string>()
 
   private constructor(folder: string) {
     this.folder = folder
@@ -75,9 +73,10 @@ export class Project {
 
   /**
    * Runs a command of the built command line to its end, without a terminal. As another user or in
-   * another environment, and with `LONG=1` the first of each form, in a process of its own;
-   * otherwise in this one, which spares the time that Node takes to start and to load everything. A
-   * configuration that was loaded stays loaded: one that changes needs another name.
+   * another environment, and with `LONG=1` the first of each form in all files of a worker, in a
+   * process of its own; otherwise in this one, which spares the time that Node takes to start and
+   * to load everything. A configuration that was loaded stays loaded: one that changes needs
+   * another name.
    */
   tally(args: readonly string[], options: StartOptions = {}): Promise<Ended> {
     const names = Object.keys(options.environment ?? {})
@@ -103,8 +102,8 @@ export class Project {
   #needsProcess(args: readonly string[]): boolean {
     if (isSoak || !isLong) return isSoak
     const form = formOf(args)
-    if (this.#forms.has(form)) return false
-    this.#forms.add(form)
+    if (formsOfProcesses.has(form)) return false
+    formsOfProcesses.add(form)
     return true
   }
 
@@ -113,6 +112,9 @@ export class Project {
     await rm(this.folder, { recursive: true, force: true })
   }
 }
+
+/** Forms that had a process of their own already, in any file of this worker. */
+const formsOfProcesses = new Set<string>()
 
 /** Commands whose next word names one of theirs. */
 const groups: ReadonlySet<string> = new Set(['approval', 'key', 'package', 'test', 'upgrade'])
