@@ -24,7 +24,8 @@ export function decide(action: Decision) {
 /**
  * `tally patch RUN NODE PATH=JSON...`: gives a node what it lacks, or changes what it was given
  * after a failure, and lets it try again. Only inputs, ctx, contracts and policy can be changed.
- * `replace.HASH=PERCENT` sends a transaction in the place of one that is stuck, which pays more.
+ * `replace.HASH=PERCENT` sends a transaction in the place of one that is stuck, which pays more;
+ * `transaction_hash.HASH=HASH` looks for another than the one that a wallet outside has named.
  */
 export async function patch(
   frame: Frame,
@@ -34,7 +35,7 @@ export async function patch(
   options: AnswerOptions
 ): Promise<ExitCode> {
   const patches = changes.map(patchOf)
-  const value = replacementIn(patches) ?? { patches: patches as unknown as Json }
+  const value = aboutTransaction(patches) ?? { patches: patches as unknown as Json }
   const session = await openSession(frame, 'run', { config: options.config })
   const { waits } = await session.client.request('show', { id: runId })
   const isDecision = waits.some((wait) => isOf(node, wait) && wait.actions.includes('patch'))
@@ -47,16 +48,17 @@ function isOf(node: string | undefined, { path }: Wait): boolean {
   return node === undefined || nodeName(path) === node || path === node
 }
 
-/** What stands after this is the hash of a transaction. */
-const replacing = 'replace.'
+/** What stands after these and a dot is the hash of a transaction. */
+const aboutTransactions = ['replace', 'transaction_hash'] as const
 
-function replacementIn(changes: readonly Change[]): Json | undefined {
-  const [change] = changes
-  if (change?.path.startsWith(replacing) !== true) return undefined
-  if (changes.length > 1) {
-    throw new TallyError('cli.usage', { problem: 'a replacement is a change for itself' })
+/** What is decided about a transaction that was sent; undefined: the changes are none of this. */
+function aboutTransaction([change, ...others]: readonly Change[]): Json | undefined {
+  const name = aboutTransactions.find((one) => change?.path.startsWith(`${one}.`))
+  if (change === undefined || name === undefined) return undefined
+  if (others.length > 0) {
+    throw new TallyError('cli.usage', { problem: `a change of ${name} stands by itself` })
   }
-  return { replace: { [change.path.slice(replacing.length)]: change.value } }
+  return { [name]: { [change.path.slice(name.length + 1)]: change.value } }
 }
 
 interface Change {

@@ -177,8 +177,9 @@ function checkLines({ output }: Frame, runId: string, check: TransactionCheck): 
 }
 
 /** Without its bytes. */
-function shownTransaction({ transaction, ...sent }: Omit<SentTransaction, 'path'>): JsonObject {
-  return { ...sent, nonce: transaction?.nonce ?? null }
+function shownTransaction(sent: Omit<SentTransaction, 'path'>): JsonObject {
+  const { transaction, expected: _, ...shown } = sent
+  return { ...shown, nonce: transaction?.nonce ?? null }
 }
 
 function troubleLines({ output }: Frame, runId: string, trouble: NodeTrouble): readonly Text[] {
@@ -239,7 +240,8 @@ function commandsFor(runId: string, trouble: NodeTrouble): readonly Text[] {
 
 /** A change to fill in; of a replacement, what is enough for most nodes. */
 function changeOf(path: string): string {
-  return path.startsWith('replace.') ? `${path}=25` : `${path}=JSON`
+  if (path.startsWith('replace.')) return `${path}=25`
+  return path.startsWith('transaction_hash.') ? `${path}=HASH` : `${path}=JSON`
 }
 
 function missingPaths(request: NodeTrouble['request']): readonly string[] {

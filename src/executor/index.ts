@@ -90,11 +90,10 @@ export type { Replacing } from './steps/replace.js'
 export {
   finishSent,
   type HandedOver,
-  handedHash,
-  handOverKind,
   type NumberedSend,
   type SendOptions,
   sendNew,
   sendRepeated,
   sendTransaction
 } from './steps/send.js'
+export { type Corrected, correctedHash, handedHash, handOverKind } from './steps/wallet-answer.js'

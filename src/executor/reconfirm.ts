@@ -1,6 +1,7 @@
 import type { JournalEntry } from '../block/index.js'
 import { isJsonObject, type Json, type JsonObject, unreachable } from '../core/index.js'
 import { type ChainFailure, chainFailure } from './failure.js'
+import { correction, HandedHashes, isMessage, placeOf } from './handed-hashes.js'
 import type {
   BlockPlace,
   LookRequest,
@@ -9,6 +10,7 @@ import type {
   Standing
 } from './port.js'
 import { chainEffects, lookRequest } from './steps/effects.js'
+import { handOverKind } from './steps/wallet-answer.js'
 
 /** A transaction that a journal has as confirmed: its node has succeeded. */
 export interface ConfirmedTransaction extends BlockPlace {
@@ -37,9 +39,16 @@ export type FoundLater =
   | { readonly status: 'replaced'; readonly by: string | null }
   /** Its blockhash is too old: it can never be included. */
   | { readonly status: 'expired' }
+  /** The hash that a wallet outside gave is that of something else. */
+  | { readonly status: 'mismatch'; readonly fields: readonly string[] }
 
 /** A transaction that a run has sent, and of whose outcome its journal does not tell. */
-export type SentTransaction = Omit<ConfirmedTransaction, keyof BlockPlace>
+export interface SentTransaction extends Omit<ConfirmedTransaction, keyof BlockPlace> {
+  /** The hash that a wallet outside gave; a person may have put another in its place. */
+  readonly handed?: string
+  /** What the wallet was asked to send. */
+  readonly expected?: JsonObject
+}
 
 const effectsOfTransactions: readonly string[] = [
   chainEffects.prepare,
@@ -50,14 +59,19 @@ const effectsOfTransactions: readonly string[] = [
 /** Texts of which one is in each entry that {@link transactionsIn} needs. */
 export const transactionTexts: readonly string[] = [
   ...effectsOfTransactions.map((effect) => `"effect":"${effect}"`),
+  `"kind":"${handOverKind}"`,
+  '"action":"resume"',
+  `"${correction}":{`,
   '"k":"settled"'
 ]
 
 /** Whether {@link transactionsIn} needs an entry. */
 export function tellsOfTransactions(entry: Json): boolean {
   if (!isJsonObject(entry)) return false
-  const { k, effect } = entry
-  return k === 'settled' || (typeof effect === 'string' && effectsOfTransactions.includes(effect))
+  const { k, effect, body = null } = entry
+  if (k === 'settled' || k === 'wait' || k === 'decision') return true
+  const isOfChain = typeof effect === 'string' && effectsOfTransactions.includes(effect)
+  return isOfChain || (k === 'sealed' && isMessage(body))
 }
 
 type Seen = Omit<ConfirmedTransaction, 'path'>
@@ -82,11 +96,13 @@ export function transactionsIn(entries: readonly JournalEntry[]): {
   readonly unconfirmed: readonly SentTransaction[]
 } {
   const executions = new Map<string, NodeExecution>()
+  const handed = new HandedHashes()
   const confirmed: ConfirmedTransaction[] = []
   for (const entry of entries) {
+    handed.take(entry)
     if (entry.k !== 'sealed' && entry.k !== 'settled' && entry.k !== 'requested') continue
     const { path } = entry
-    const place = `${entry.step} ${path}`
+    const place = placeOf(entry)
     const execution = executions.get(place)
     if (entry.k === 'requested') {
       // The bytes are on their way once the request is on disk, whatever came back.
@@ -105,16 +121,19 @@ export function transactionsIn(entries: readonly JournalEntry[]): {
       noteLook(execution, entry.body)
     }
   }
-  const unconfirmed = [...executions].flatMap(([place, execution]) => {
+  const pathOf = (place: string) => place.slice(place.indexOf(' ') + 1)
+  const sent = [...executions].flatMap(([place, execution]) => {
     const { seen, signed, chain, from } = execution
     const hashes = openIn(execution)
     if (hashes.some((hash) => seen.has(hash))) return []
-    const path = place.slice(place.indexOf(' ') + 1)
     return hashes.map((hash) => {
-      return { path, chain, from, hash, transaction: signed.get(hash) ?? null }
+      return { path: pathOf(place), chain, from, hash, transaction: signed.get(hash) ?? null }
     })
   })
-  return { confirmed, unconfirmed }
+  const outside = [...handed.open()].map(([place, one]) => {
+    return { path: pathOf(place), ...one, transaction: null }
+  })
+  return { confirmed, unconfirmed: [...sent, ...outside] }
 }
 
 /** What was sent last and those in whose place it was sent, the oldest first. */
@@ -155,10 +174,11 @@ function noteLook(execution: NodeExecution, body: Json): void {
 }
 
 /** How the chain is asked for it. */
-export function lookFor({ chain, hash, from, transaction }: SentTransaction): LookRequest {
+export function lookFor(sent: SentTransaction): LookRequest {
+  const { chain, hash, from, transaction, expected = null } = sent
   const execution = { type: 'recheck' }
   if (transaction === null) {
-    return { chain, hash, from, nonce: null, validUntil: null, execution, expected: null }
+    return { chain, hash, from, nonce: null, validUntil: null, execution, expected }
   }
   const { executionType } = transaction
   const by = executionType === undefined ? {} : { executionType }
@@ -183,15 +203,18 @@ export function foundLater(recorded: BlockPlace | null, status: Standing): Found
       return status.cause === 'expired'
         ? { status: 'expired' }
         : { status: 'replaced', by: status.by }
-    case 'unknown':
     case 'mismatch':
+      return recorded === null ? { status: 'mismatch', fields: status.fields } : { status: 'gone' }
+    case 'unknown':
       return { status: 'gone' }
     default:
       return unreachable(status)
   }
 }
 
-type Lost = Exclude<FoundLater['status'], 'in_place' | 'included'> | ReorgedTransaction['found']
+type Lost =
+  | Exclude<FoundLater['status'], 'in_place' | 'included' | 'mismatch'>
+  | ReorgedTransaction['found']
 
 const words: Readonly<Record<Lost, string>> = {
   elsewhere: 'it stands in another one',
@@ -209,7 +232,8 @@ const outcomes: Readonly<Record<Exclude<FoundLater['status'], 'in_place' | 'else
     pending: 'it waits for a block',
     gone: 'the node does not know it, and its bytes may still arrive',
     replaced: 'another transaction has used its nonce',
-    expired: 'it can never be included, and had no effect'
+    expired: 'it can never be included, and had no effect',
+    mismatch: 'its hash is that of something else than the wallet was asked to send'
   }
 
 /** What is said of a transaction that was sent, and whose outcome the run does not know. */

@@ -197,6 +197,12 @@ export class FakeChain {
     return undefined
   }
 
+  /** A transaction that waits or was included, by its hash. */
+  sent(hash: string): FakeTransaction | undefined {
+    const all = [...this.#pool, ...this.#blocks.flatMap(({ transactions }) => transactions)]
+    return all.find((one) => one.hash === hash)
+  }
+
   /** The transaction that used a nonce. */
   atNonce(from: string, nonce: number): string | undefined {
     const all = this.#blocks.flatMap(({ transactions }) => transactions)

@@ -212,6 +212,8 @@ class FakeExecutor implements Executor {
     const chain = this.#chain(id, 'confirm')
     chain.fault('look')
     const found = chain.find(hash)
+    const fields = request.expected === null ? [] : differences(request.expected, chain.sent(hash))
+    if (fields.length > 0) return { status: 'mismatch', fields }
     if (found?.block === null) return { status: chain.showsPool ? 'pending' : 'unknown' }
     if (found !== undefined) return this.#included(chain, request, found)
     if (validUntil !== null && chain.height > validUntil) {
@@ -272,6 +274,14 @@ class FakeExecutor implements Executor {
 
 function failed(code: ChainFailureCode, chain: string, phase: ChainPhase) {
   return chainFailed(code, { chain, phase, message: code })
+}
+
+/** In what a transaction is not what a wallet was asked to send. */
+function differences(expected: JsonObject, sent: FakeTransaction | undefined): readonly string[] {
+  if (sent === undefined) return []
+  const own: JsonObject = { from: sent.from, execution: sent.execution }
+  const textOf = (value: Json | undefined) => canonicalize(value ?? null)
+  return Object.keys(own).filter((field) => textOf(own[field]) !== textOf(expected[field]))
 }
 
 function revertOf({ name, args }: Extract<FakeEffect, { readonly ok: false }>) {

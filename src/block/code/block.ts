@@ -114,6 +114,8 @@ export interface AnswerToBlock {
   /** Of a patch: how it has failed, and whether something was sent outside before. */
   readonly failure?: Response
   readonly hasSent?: boolean
+  /** Of a patch: the value with which its last question was answered. */
+  readonly told?: Json
 }
 
 const blockName = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/

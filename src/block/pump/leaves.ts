@@ -215,8 +215,15 @@ export class Leaves {
         ? undefined
         : blockOf({ block: name, provider, sideEffects: 'non_idempotent' }, named)
     const { payload } = failed
-    const hasSent = state.pasts?.get(path)?.hasSent() ?? false
-    return patchRefusal(block, { payload, value, failure: ask.response, hasSent })
+    const past = state.pasts?.get(path)
+    const told = past?.told()
+    return patchRefusal(block, {
+      payload,
+      value,
+      failure: ask.response,
+      hasSent: past?.hasSent() ?? false,
+      ...(told === undefined ? {} : { told })
+    })
   }
 
   /**

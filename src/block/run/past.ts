@@ -1,4 +1,4 @@
-import type { Hash } from '../../core/index.js'
+import { type Hash, isJsonObject, type Json } from '../../core/index.js'
 import type { Requested, Sealed } from './entries.js'
 import type { RecordedResult } from './folded-answers.js'
 import { RecordedResults } from './recorded-results.js'
@@ -196,6 +196,12 @@ export class Past {
       for (const seq of this.#requested.keys()) if (!this.#didNotHappen(seq)) return true
     }
     return this.earlier?.hasSent() ?? false
+  }
+
+  /** The value of the last message that a wait of it was given; undefined: none was. */
+  told(): Json | undefined {
+    const { body = null } = this.#recorded?.told ?? {}
+    return isJsonObject(body) ? body['value'] : this.earlier?.told()
   }
 
   #didNotHappen(seq: number): boolean {

@@ -1,4 +1,4 @@
-import { limits } from '../../core/index.js'
+import { isJsonObject, type Json, limits } from '../../core/index.js'
 import { builtInEffects } from '../code/calls.js'
 import type { Sealed } from './entries.js'
 import {
@@ -28,6 +28,7 @@ export class RecordedResults {
   #firstEntry: number | undefined
   #lastSeq = 0
   #firstFailure = Number.POSITIVE_INFINITY
+  #told: Sealed | undefined
 
   constructor(staysWhole: (entry: Sealed) => boolean) {
     this.#staysWhole = staysWhole
@@ -67,10 +68,16 @@ export class RecordedResults {
     return this.#firstFailure
   }
 
+  /** The last message that one of its waits was given; it stays whole, too. */
+  get told(): Sealed | undefined {
+    return this.#told
+  }
+
   /** Adds an answer; a listing that was asked for again stays in its place. */
   add(entry: Sealed): void {
     this.#firstEntry ??= entry.n
     if (!entry.ok && this.#firstFailure === Number.POSITIVE_INFINITY) this.#firstFailure = entry.seq
+    if (entry.effect === builtInEffects.wait && isMessage(entry.body)) this.#told = entry
     const known = this.#find(entry.seq)
     this.#lastSeq = Math.max(this.#lastSeq, entry.seq)
     if (known >= 0) this.#replace(known, entry)
@@ -162,6 +169,8 @@ export class RecordedResults {
       for (const entry of this.#entries) (isFirst(entry.seq) ? first : second).add(entry)
       return
     }
+    const told = this.#told
+    if (told !== undefined) (isFirst(told.seq) ? first : second).#told = told
     for (let row = 0; row < this.#folded.length; row += 1) {
       const to = isFirst(this.#folded.seqAt(row)) ? first : second
       to.#take(this.#folded, row, this.firstEntry)
@@ -176,4 +185,9 @@ export class RecordedResults {
     this.#lastSeq = Math.max(this.#lastSeq, seq)
     if (!ok && this.#firstFailure === Number.POSITIVE_INFINITY) this.#firstFailure = seq
   }
+}
+
+/** Whether a wait was given a value, and not only an approval or the end of its time. */
+function isMessage(body: Json): boolean {
+  return isJsonObject(body) && body['action'] === 'resume'
 }

@@ -67,17 +67,19 @@ async function missing(
 
 /**
  * A node may be asked for one transaction and answer with another, by an error or on purpose. Who
- * sent it and its hash are in every answer, so they are compared.
+ * sent it and its hash are in every answer, so they are compared. A wallet may have named one of
+ * another sender.
  */
 function checkAbout(
-  { hash: own, from }: LookRequest,
+  { hash: own, from, expected }: LookRequest,
   method: string,
   answer: JsonObject,
   named: Json | undefined
 ): void {
   const sender = answer['from']
   const isOwn = named === undefined || isSame(named, own)
-  const isFrom = from === null || sender === undefined || isSame(sender, from)
+  const isAny = from === null || expected !== null || sender === undefined
+  const isFrom = isAny || isSame(sender, from)
   if (!isOwn || !isFrom) throw new MalformedAnswer(method, answer)
 }
 

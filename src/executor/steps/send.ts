@@ -1,5 +1,5 @@
 import type { BlockContext } from '../../block/index.js'
-import { isJsonObject, type Json, limits } from '../../core/index.js'
+import { type Json, limits } from '../../core/index.js'
 import { chainFailure, hadNoEffect } from '../failure.js'
 import type { Prepared, SignedTransaction, Terms, WriteRequest } from '../port.js'
 import { reorgedFailure } from '../reconfirm.js'
@@ -7,6 +7,7 @@ import { confirmTransaction } from './confirm.js'
 import { broadcastTransaction, lookRequest, prepareTransaction } from './effects.js'
 import { ChainStepFailure, rethrow, type TransactionOutcome } from './outcome.js'
 import { type Replacing, replaceStuck } from './replace.js'
+import { type Corrected, correctedHash, handedHash, handOverKind } from './wallet-answer.js'
 
 /** A write, and how it is waited for; what is absent is as the chain is configured. */
 export interface SendOptions extends WriteRequest, Partial<Terms> {
@@ -14,6 +15,8 @@ export interface SendOptions extends WriteRequest, Partial<Terms> {
   readonly walletTimeoutMs?: number
   /** Transactions to be replaced by hash, and what is paid more for each, in percent. */
   readonly replacing?: Replacing
+  /** What wallets outside have sent instead, by the hash that they gave. */
+  readonly corrected?: Corrected
 }
 
 /**
@@ -199,9 +202,6 @@ function notFound({ chain, from }: SignedTransaction, { only = '', execution }: 
   return new ChainStepFailure(failure)
 }
 
-/** What a wallet outside is asked by `kind` of its wait. */
-export const handOverKind = 'sign_and_send'
-
 /** Unsigned mode: the wallet of a person signs and sends, and its answer is sealed. */
 async function handOver(
   ctx: BlockContext,
@@ -215,8 +215,9 @@ async function handOver(
 ): Promise<TransactionOutcome> {
   const { transaction, options, terms, known } = given
   const { chain, from, payload } = transaction
-  const { execution, isAnew } = options
-  const hash = known ?? (await sentByWallet(ctx, transaction, options))
+  const { execution, isAnew, corrected = {} } = options
+  const named = known ?? (await sentByWallet(ctx, transaction, options))
+  const hash = correctedHash(corrected, named)
   const look = { chain, hash, from, nonce: null, validUntil: null, execution, expected: payload }
   return confirmTransaction(ctx, { look, terms, wasAccepted: true, isAnew })
 }
@@ -252,16 +253,6 @@ async function sentByWallet(
   if (hash !== undefined) return hash
   const message = 'the answer of the wallet holds no transaction hash'
   throw new ChainStepFailure(chainFailure('wallet_mismatch', { ...about, message, sent: true }))
-}
-
-const hashForm = /^(0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/
-
-/** The hash that a wallet gives for what it has sent; undefined: the answer holds none. */
-export function handedHash(value: Json): string | undefined {
-  const given = isJsonObject(value)
-    ? (value['hash'] ?? value['tx_hash'] ?? value['signature'] ?? null)
-    : value
-  return typeof given === 'string' && hashForm.test(given) ? given : undefined
 }
 
 function termsOf(options: SendOptions, configured: Terms): Terms {

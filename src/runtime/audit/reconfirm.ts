@@ -140,7 +140,8 @@ async function checked(
     const status = await asked(registry, executor.chainEffects.look, { chain, request, signal })
     const found = executor.foundLater(recorded, status as unknown as Standing)
     if (found.status === 'in_place') return { ...about, found, diagnostic: null }
-    if (!('blockHash' in one) || found.status === 'included') {
+    const isUnknown = found.status === 'included' || found.status === 'mismatch'
+    if (!('blockHash' in one) || isUnknown) {
       const failure = executor.unknownFailure(one, found)
       const unknown = { failure, path, mayRetry: false, code: 'unknown_outcome' } as const
       return { ...about, found, diagnostic: reorgDiagnostic(unknown, run) }

@@ -17,7 +17,7 @@ import {
   sealWrite
 } from './sealed-write.js'
 import type { NodeResult } from './spec.js'
-import { checkSealed, doneWith, replacingOf } from './write.js'
+import { checkSealed, decidedOf, doneWith } from './write.js'
 
 type Asked = Pick<NodeRun, 'ctx' | 'input' | 'values'>
 type Sent = NonNullable<EarlierWrite['sent']>
@@ -61,7 +61,7 @@ async function finish(
   const { write, generation, hash, handed } = sent
   const outcome = await finishSent(ctx, {
     ...write.request,
-    ...replacingOf(input),
+    ...decidedOf(input),
     from: generation,
     handed,
     ...(hash === null ? {} : { only: hash })

@@ -54,12 +54,19 @@ export function troublesOf(run: {
     const diagnostic = diagnosticIn(details) ?? outOfTime ?? failedOutputs(nodeId, request)
     // What has no arguments of its own takes no patch, and neither does what may have taken effect.
     const stuck = stuckIn(request)
-    const isOpen = isInDoubt(request) && stuck === undefined
+    const handed = isInDoubt(request) ? around.sent.get(path)?.['handed'] : undefined
+    const decided =
+      stuck !== undefined
+        ? [`replace.${stuck.hash}`]
+        : typeof handed === 'string'
+          ? [`transaction_hash.${handed}`]
+          : undefined
+    const isOpen = isInDoubt(request) && decided === undefined
     const isFixed = nodeId === outputsNode || isPreflight(nodeId) || isOpen
     const spec = actions.includes('patch') && !isFixed ? plannedSpec(around, path) : undefined
     const ofArguments = spec === undefined ? [] : patchablePaths(spec, isBehindExecution(request))
     // With other arguments, what was sent would be paid beside.
-    const patches = stuck === undefined ? ofArguments : [`replace.${stuck.hash}`]
+    const patches = decided ?? ofArguments
     const isPatched = !isFixed && (spec === undefined || patches.length > 0)
     const taken = isPatched ? actions : actions.filter((one) => one !== 'patch')
     const known = { nodeId, path, kind, diagnostic, request, token, actions: taken } as const

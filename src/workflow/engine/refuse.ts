@@ -1,6 +1,13 @@
 import type { AnswerToBlock } from '../../block/index.js'
-import { canonicalize, isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
-import { handedHash, handOverKind } from '../../executor/index.js'
+import {
+  canonicalize,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  limits,
+  shownText
+} from '../../core/index.js'
+import { correctedHash, handedHash, handOverKind } from '../../executor/index.js'
 import type { Reference } from '../../expression/index.js'
 import { candidatesOf } from '../document/value.js'
 import type { AisPlanNode } from '../plan/plan.js'
@@ -34,7 +41,7 @@ import { givenOf, type NodeInput, profileOf, readNodeInput, resultsOf } from './
  * takes effect. What journals have as accepted is not asked about.
  */
 export function nodeRefusal(
-  { payload, question, value, failure, hasSent = false }: AnswerToBlock,
+  { payload, question, value, failure, hasSent = false, told }: AnswerToBlock,
   valuesOf: ValuesOf
 ): string | undefined {
   const input = readNodeInput(payload)
@@ -47,6 +54,11 @@ export function nodeRefusal(
   }
   if (isJsonObject(value) && Object.keys(value).join() === 'replace') {
     return notReplaced(input, value['replace'] ?? null, failure)
+  }
+  if (isJsonObject(value) && Object.keys(value).join() === 'transaction_hash') {
+    const isOpen = isInDoubt((failure ?? null) as unknown as Json)
+    const given = isOpen ? handedHash(told ?? null) : undefined
+    return notCorrected(input, value['transaction_hash'] ?? null, given)
   }
   if (!isJsonObject(value) || Object.keys(value).join() !== 'patches') {
     return 'a failed node of a workflow takes {"patches": [{"path", "value"}]} and nothing else'
@@ -89,6 +101,27 @@ function notReplaced(
   return isFull ? `it was replaced ${limits.CHAIN_REPLACEMENTS_MAX} times; retry it` : undefined
 }
 
+/**
+ * Why another hash is not taken for that of a wallet outside; undefined: it is. `given`: what the
+ * wallet has answered last, if nothing is known of what became of it.
+ */
+function notCorrected(
+  { spec, transaction_hash: before = {} }: NodeInput,
+  value: Json,
+  given: string | undefined
+): string | undefined {
+  if (given === undefined) return 'it looks for no transaction that a wallet outside has named'
+  const [named, ...others] = isJsonObject(value) ? Object.entries(value) : []
+  if (named?.[0] !== given || others.length > 0) {
+    return `it takes {"transaction_hash": {"${given}": HASH}} and nothing else`
+  }
+  const hash = handedHash(named[1], spec.node.chain)
+  if (hash === undefined || hash !== named[1]) {
+    return `it has not the form of the hash of a transaction on ${spec.node.chain}`
+  }
+  return hash === correctedHash(before, given) ? 'it has looked for that one' : undefined
+}
+
 /** {@link nodeRefusal} of what computes the outputs of a workflow. */
 export function outputsRefusal({ payload, question, value }: AnswerToBlock): string | undefined {
   if (question === null) return 'what is computed from results cannot be patched; retry it'
@@ -115,8 +148,8 @@ interface Given {
 /** What an answer gives a node that asks for what it lacks; undefined: it asks something else. */
 function answerTo(question: Json, value: Json): Given | string | undefined {
   const request = shown(question)
-  const kind = isJsonObject(request) ? request['kind'] : undefined
-  if (kind === handOverKind && handedHash(value) === undefined) {
+  const { kind, chain } = isJsonObject(request) ? request : {}
+  if (kind === handOverKind && handedHash(value, shownText(chain ?? '')) === undefined) {
     return 'the answer of a wallet needs the hash of what it has sent: {"hash": "..."}'
   }
   if (!isJsonObject(request) || kind !== 'missing') return undefined

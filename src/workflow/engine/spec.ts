@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Hash, hashJson, isJsonObject, type Json, type JsonObject } from '../../core/index.js'
-import type { Replacing } from '../../executor/index.js'
+import type { Corrected, Replacing } from '../../executor/index.js'
 import { AIS_PROFILE, EXPRESSION_PROFILE, type ExpressionProfile } from '../../expression/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
@@ -82,6 +82,8 @@ export interface NodeInput {
   readonly patches?: readonly Json[] | undefined
   /** By hash, transactions that a person has decided to replace: how much more each is to pay. */
   readonly replace?: Replacing | undefined
+  /** What a wallet outside has sent, by the wrong hash that it gave; persons have said so. */
+  readonly transaction_hash?: Corrected | undefined
 }
 
 /** What a node gives; the data of its response. */
@@ -105,16 +107,20 @@ export const nodeInput = z.strictObject({
 
 /**
  * {@link nodeInput} for what is plain JSON already: every payload is; it is not looked through. It
- * takes `replace`, too, of which the schema says nothing: that stands in the hashes of blocks.
+ * takes `replace` and `transaction_hash`, too, of which the schema says nothing: that stands in the
+ * hashes of blocks.
  */
 export function readNodeInput(value: Json): NodeInput | undefined {
   if (!isJsonObject(value)) return undefined
-  const { spec, given, nodes, patches, replace = {}, ...others } = value
+  const { spec, given, nodes, patches, replace = {}, ...rest } = value
+  const { transaction_hash: corrected = {}, ...others } = rest
   if (!isJsonObject(spec) || !isJsonObject(spec['node']) || given === undefined) return undefined
   if (!isJsonObject(nodes) || Object.keys(others).length > 0) return undefined
   if (patches !== undefined && !Array.isArray(patches)) return undefined
   if (!isJsonObject(replace)) return undefined
   if (!Object.values(replace).every((percent) => Number.isInteger(percent))) return undefined
+  if (!isJsonObject(corrected)) return undefined
+  if (!Object.values(corrected).every((hash) => typeof hash === 'string')) return undefined
   return value as unknown as NodeInput
 }
 

@@ -55,7 +55,7 @@ export async function write(
     ...request,
     ...(call === undefined ? {} : { call: call.execution }),
     ...(maxFee === undefined ? {} : { maxFee }),
-    ...replacingOf(input)
+    ...decidedOf(input)
   })
   return doneWith(execution, outcome)
 }
@@ -85,14 +85,17 @@ export function checkSealed(
 
 function sendSealed({ ctx, input }: NodeRun, { write: planned, sent }: Sending) {
   const { request, generation: from } = planned
-  const options = { ...request, ...replacingOf(input), from }
+  const options = { ...request, ...decidedOf(input), from }
   if (input.spec.node.until === null) return sendNew(ctx, options)
   return sendRepeated(ctx, { ...options, handed: sent?.handed ?? [] })
 }
 
-/** What persons have decided to replace. */
-export function replacingOf({ replace }: NodeInput) {
-  return replace === undefined ? {} : { replacing: replace }
+/** What persons have decided about what was sent. */
+export function decidedOf({ replace, transaction_hash: corrected }: NodeInput) {
+  return {
+    ...(replace === undefined ? {} : { replacing: replace }),
+    ...(corrected === undefined ? {} : { corrected })
+  }
 }
 
 /** What an action gives whose transaction is confirmed. */
