@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json } from '../../src/core/index.js'
 import { aisText, seedProtocols } from '../support/ais.js'
@@ -111,6 +112,18 @@ describe('before a run', () => {
     expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('use --protocol')])
     const named = await project.tally(['graph', 'far.yaml', ...protocols])
     expect([named.code, named.stdout]).toEqual([0, expect.stringContaining('s_check')])
+  })
+
+  it('what a workflow imports from elsewhere is told as the options that are needed', async () => {
+    const file = fileURLToPath(
+      new URL('../../examples/06-bridge/bridge-and-deposit.yaml', import.meta.url)
+    )
+    const alone = await project.tally(['graph', file, '--format', 'xstate'])
+    const needed = alone.stderr.match(/--protocol \S+\.yaml/g) ?? []
+    expect([alone.code, needed]).toEqual([2, [expect.stringContaining('03-evm-transfer/erc20')]])
+    const options = needed.flatMap((one) => one.split(' '))
+    const chart = await project.tally(['graph', file, '--format', 'xstate', ...options])
+    expect([chart.code, chart.stdout]).toEqual([0, expect.stringContaining('createMachine(')])
   })
 
   it('a plan of AIS is written, and taken wherever its workflow is', async () => {

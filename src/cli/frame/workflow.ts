@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import {
   FileRoot,
   isJsonObject,
@@ -115,15 +115,21 @@ async function protocolFiles(
     const read = parseProtocol(content)
     if (read.ok) byKey.set(protocolKey(read.document), content)
   }
+  const unread: string[] = []
   for (const { path, protocol, integrity } of imports) {
     const given = byKey.get(protocol)
     const content = given ?? (await readBeside(directory, path))
+    if (content === undefined) {
+      unread.push(path)
+      continue
+    }
     if (integrity !== undefined && integrity !== `sha256:${sha256Hex(content)}`) {
       const problem = `${path} is not the file that the workflow imports: its hash differs`
       throw new TallyError('cli.usage', { problem })
     }
     if (given === undefined) imported.push({ path, content })
   }
+  if (unread.length > 0) throw notBeside(frame, directory, unread)
   return [...imported, ...named]
 }
 
@@ -136,8 +142,11 @@ async function configured(
   return (await loadConfig(frame, resolve(frame.cwd, path))).workflow
 }
 
-// A document may come from a stranger: what it imports lies beside or below it.
-async function readBeside(directory: string, path: string): Promise<string> {
+/**
+ * A document may come from a stranger: what it imports lies beside or below it. Undefined: this
+ * does not.
+ */
+async function readBeside(directory: string, path: string): Promise<string | undefined> {
   const opened = await FileRoot.open(directory)
   const read = opened.ok
     ? await opened.root.readText(path, { bytesMax: limits.INPUT_BYTES_MAX })
@@ -146,10 +155,19 @@ async function readBeside(directory: string, path: string): Promise<string> {
   if (read.problem === 'not_found') {
     throw new TallyError('cli.unreadable_file', { path, problem: 'there is no such file' })
   }
-  const where = 'the files beside and below it are read'
-  const found = `the workflow imports ${path} (${read.problem})`
-  const problem = `${found}, but only ${where}; use --protocol`
-  throw new TallyError('cli.usage', { problem })
+  return undefined
+}
+
+/** With all that has to be added to the command. */
+function notBeside(frame: Frame, directory: string, paths: readonly string[]): TallyError {
+  const options = paths.map(
+    (path) => `--protocol ${relative(frame.cwd, resolve(directory, path)) || '.'}`
+  )
+  const found = `the workflow imports ${paths.join(', ')}`
+  const where = 'only files beside and below it are read without being named'
+  return new TallyError('cli.usage', {
+    problem: `${found}, but ${where}; use ${options.join(' ')}`
+  })
 }
 
 /** An issue as commands show it. */
