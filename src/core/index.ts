@@ -52,6 +52,7 @@ export {
 export {
   DocumentWork,
   inSlices,
+  inTurns,
   isSliceFull,
   isWorkCounted,
   passSteps,
@@ -108,6 +109,7 @@ export {
   exactJsonInTurns,
   exactNumbers,
   exactNumbersInTurns,
+  exactReading,
   isUnheldNumber,
   strictJsonInTurns
 } from './json/exact-numbers.js'

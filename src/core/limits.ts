@@ -434,6 +434,12 @@ export const DIAGNOSTIC_LIST_LENGTH_MAX = 64
 
 /** Bytes of one answer over HTTP or a pipe that a turn reads. */
 export const TURN_RESPONSE_BYTES_MAX = 32 * 1024 * 1024
+/** Bytes of one event of a model's stream: its library parses each in one call. */
+export const MODEL_EVENT_BYTES_MAX = 1024 * 1024
+/** Bytes that are read of an answer by which a model's server refuses a turn. */
+export const MODEL_REFUSAL_BYTES_MAX = 64 * 1024
+/** UTF-16 units of one message of pi or of an MCP server or client, which is one line. */
+export const AGENT_MESSAGE_LENGTH_MAX = 4 * 1024 * 1024
 /** UTF-16 units of text, reasoning and tool arguments of one answer. */
 export const TURN_TEXT_LENGTH_MAX = 4 * 1024 * 1024
 /** Time within which an agent's backend opens, finds or ends a session. */

@@ -1,8 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { AgentTurns, builtInAdapters } from '../../src/agent/index.js'
+import { AgentTurns, builtInAdapters, deepSeekAdapter } from '../../src/agent/index.js'
+import { exactLines } from '../../src/agent/mcp/exact-messages.js'
+import { jsonLines } from '../../src/agent/transports/json-lines.js'
+import { structuredIn, structuredInTurns } from '../../src/agent/transports/structured.js'
 import type { EffectRequest } from '../../src/block/code/calls.js'
 import { EffectFailure, type Provider } from '../../src/block/index.js'
 import { perform } from '../../src/block/pump/performing.js'
@@ -26,6 +30,7 @@ import { evmDialect } from '../../src/executor/evm/dialect.js'
 import { solanaDialect } from '../../src/executor/solana/dialect.js'
 import { createRuntime, type Runtime } from '../../src/runtime/index.js'
 import { redactedService } from '../../src/runtime/service/redacted-service.js'
+import { startChatServer } from '../../src/testing/index.js'
 import { isLong } from '../support/effort.js'
 import { stepsOf } from '../support/steps-between-turns.js'
 import { guestPackage } from '../unit/capability/guest.js'
@@ -98,6 +103,22 @@ async function streamed(): Promise<void> {
   for await (const event of events(served) as AsyncIterable<Json>) clean(event)
 }
 
+/** A turn in which the model calls a tool, its arguments in pieces as models send them. */
+async function calledTool(): Promise<void> {
+  const given = `{"list":[${'{"id":1},'.repeat(SIZE / 9)}{"id":1e25}]}`
+  const toolCalls = [{ id: 'c', name: 'look_up', arguments: given }]
+  await using server = await startChatServer({ script: () => ({ toolCalls, chunkLength: 65_536 }) })
+  const names = { runId: 'r', agentId: 'a', flowName: 'f' }
+  const settings = { baseUrl: server.url, apiKey: 'k', model: 'm' }
+  const session = await deepSeekAdapter().open({ ...names, settings })
+  const tools = [{ name: 'look_up', description: '', parameters: { type: 'object' } }]
+  const asked = { runId: 'r', nodeId: 'n', agentId: 'a', invocationId: 'i', tools } as const
+  const request = { ...asked, turnMode: 'normal', prompt: '', input: {}, messages: [] } as const
+  const { signal } = new AbortController()
+  const result = await session.turn(request, { signal, invocationId: 'i' })
+  expect(result.toolCalls[0]?.arguments).toEqual(exactJson(given))
+}
+
 function clean(found: unknown): void {
   expect(JSON.stringify(found).includes(secret)).toBe(false)
 }
@@ -161,6 +182,40 @@ const readings: readonly (readonly [what: string, act: () => Promise<unknown>])[
       expect(await parse(answer)).toEqual(exactJson(answer))
     }
   ]),
+  [
+    'JSON that is looked for in the text of a model',
+    async () => {
+      const unclosed = `is {${' {"a": [1'.repeat(SIZE / 10)}`
+      expect(await structuredInTurns(unclosed)).toBe(structuredIn(unclosed))
+    }
+  ],
+  [
+    'JSON that a model has fenced',
+    async () => {
+      const answer = `[${'{"id":1},'.repeat(SIZE / 9)}{"id":1e25}]`
+      expect(await structuredInTurns(`Here:\n\`\`\`\n${answer}\`\`\``)).toEqual(exactJson(answer))
+    }
+  ],
+  ['the arguments of a tool that a model calls', calledTool],
+  [
+    'a line of a program',
+    async () => {
+      const answer = `[${'{"id":1},'.repeat(SIZE / 9)}{"id":1e25}]`
+      const chunks = new PassThrough()
+      chunks.end(`${answer}\n`)
+      for await (const value of jsonLines(chunks)) expect(value).toEqual(exactJson(answer))
+    }
+  ],
+  [
+    'a message of an MCP client',
+    async () => {
+      const numbers = `[${'1e25,'.repeat(SIZE / 10)}0]`
+      const messages = exactLines()
+      messages.end(`${numbers}\n`)
+      const found = (await messages.toArray()).join('')
+      expect(found).toBe(`${exactNumbers(numbers)}\n`)
+    }
+  ],
   [
     'a request',
     async () => {

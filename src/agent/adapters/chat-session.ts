@@ -29,7 +29,7 @@ export async function openChatSession(
   const modelNamed = modelsKept(models)
   return {
     turn: (request, turnOptions) => {
-      const wire = wireOf(fetch, limits.TURN_RESPONSE_BYTES_MAX)
+      const wire = wireOf(fetch, bounds)
       const model = modelNamed(modelOf(request, session), wire)
       const common = turnSettings(request, session)
       const providerOptions = optionsNamed(name, settings.options)
@@ -42,6 +42,11 @@ export async function openChatSession(
     },
     dispose: async () => undefined
   }
+}
+
+const bounds = {
+  bytesMax: limits.TURN_RESPONSE_BYTES_MAX,
+  eventBytesMax: limits.MODEL_EVENT_BYTES_MAX
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
-import { limits } from '../../core/index.js'
+import { isError, limits } from '../../core/index.js'
 import { deadline } from '../transports/deadline.js'
 import { Lines } from '../transports/lines.js'
 import { exactMessage } from './exact-messages.js'
@@ -17,14 +17,17 @@ export class ChildTransport {
   onmessage?: (message: JSONRPCMessage) => void
   onclose?: () => void
   onerror?: (error: Error) => void
+  /** Called for a server whose message is too long, before its end. */
+  readonly #tooLong: () => void
   readonly #library: McpClientLibrary
   readonly #program: McpProgram
   #child: ChildProcess | undefined
   #closed = Promise.resolve()
 
-  constructor(library: McpClientLibrary, program: McpProgram) {
+  constructor(library: McpClientLibrary, program: McpProgram, tooLong: () => void) {
     this.#library = library
     this.#program = program
+    this.#tooLong = tooLong
   }
 
   async start(): Promise<void> {
@@ -39,16 +42,10 @@ export class ChildTransport {
       child.once('error', reject)
     })
     this.#child = child
-    this.#closed = new Promise((resolve) => {
-      child.once('close', () => {
-        this.#child = undefined
-        this.onclose?.()
-        resolve()
-      })
-    })
-    // Writing to a process that has gone; its end is reported above.
+    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+    // Writing to a process that has gone; its end is reported below.
     child.stdin?.on('error', () => undefined)
-    this.#listen(child)
+    this.#closed = this.#listen(child, closed)
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -78,21 +75,40 @@ export class ChildTransport {
     await this.#closed
   }
 
-  #listen(child: ChildProcess): void {
+  /** Hears what the process says, until it has gone. */
+  async #listen(child: ChildProcess, closed: Promise<void>): Promise<void> {
     const decoder = new TextDecoder('utf-8')
-    const lines = new Lines()
-    child.stdout?.on('data', (chunk: Uint8Array) => {
-      for (const line of lines.take(decoder.decode(chunk, { stream: true }))) this.#hear(line)
-      if (lines.length > limits.TURN_RESPONSE_BYTES_MAX) child.kill('SIGKILL')
-    })
+    const lines = new Lines(limits.AGENT_MESSAGE_LENGTH_MAX)
+    try {
+      for await (const chunk of child.stdout ?? []) {
+        const complete = lines.take(decoder.decode(chunk as Uint8Array, { stream: true }))
+        if (complete === undefined) return this.#refuse(child, closed)
+        for (const line of complete) await this.#hear(line)
+      }
+    } catch (error) {
+      this.onerror?.(isError(error) ? error : new Error('the pipe broke'))
+    }
+    await this.#gone(closed)
   }
 
-  #hear(line: string): void {
+  #refuse(child: ChildProcess, closed: Promise<void>): Promise<void> {
+    this.#tooLong()
+    child.kill('SIGKILL')
+    return this.#gone(closed)
+  }
+
+  async #gone(closed: Promise<void>): Promise<void> {
+    await closed
+    this.#child = undefined
+    this.onclose?.()
+  }
+
+  async #hear(line: string): Promise<void> {
     if (line.trim() === '') return
     try {
-      this.onmessage?.(this.#library.deserializeMessage(exactMessage(line)))
+      this.onmessage?.(this.#library.deserializeMessage(await exactMessage(line)))
     } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error('malformed message'))
+      this.onerror?.(isError(error) ? error : new Error('malformed message'))
     }
   }
 }

@@ -1,7 +1,8 @@
 import { Transform } from 'node:stream'
-import { exactNumbers, exactNumbersInTurns, isJsonObject, limits } from '../../core/index.js'
+import { exactNumbersInTurns, isJsonObject, limits } from '../../core/index.js'
 import { bounded, type Fetch } from '../transports/bounded-fetch.js'
 import { Lines } from '../transports/lines.js'
+import { BytesBound, EventsBound } from '../transports/stream-bound.js'
 
 /**
  * The MCP SDK reads messages with `JSON.parse`, which changes large numbers. Here they are put in
@@ -9,8 +10,8 @@ import { Lines } from '../transports/lines.js'
  */
 
 /** One message with exact numbers. A list of tools stays as it came: grants name its hash. */
-export function exactMessage(text: string): string {
-  return unlessList(text, exactNumbers(text))
+export async function exactMessage(text: string): Promise<string> {
+  return unlessList(text, await exactNumbersInTurns(text))
 }
 
 function unlessList(text: string, exact: string): string {
@@ -29,25 +30,21 @@ function isToolList(text: string): boolean {
 
 /**
  * A `fetch` whose answers have exact numbers: JSON as a whole, event streams line by line. What is
- * no stream has an end.
+ * no stream has an end. `tooLong` is called for a stream that is cut off for its longest message.
  */
-export function exactFetch(fetch: Fetch): Fetch {
+export function exactFetch(fetch: Fetch, tooLong: () => void): Fetch {
   return async (input, init) => {
     const response = await fetch(input, init)
     if (response.body === null) return response
     const type = response.headers.get('content-type') ?? ''
     if (response.ok && type.startsWith('text/event-stream')) {
-      return answerOf(response, response.body.pipeThrough(exactEvents()))
+      return answerOf(response, response.body.pipeThrough(exactEvents(tooLong)))
     }
-    const whole = bounded(response, limits.TURN_RESPONSE_BYTES_MAX)
+    const whole = bounded(response, limits.AGENT_MESSAGE_LENGTH_MAX)
     return response.ok && type.startsWith('application/json')
-      ? answerOf(whole, await exactInTurns(await whole.text()))
+      ? answerOf(whole, await exactMessage(await whole.text()))
       : whole
   }
-}
-
-async function exactInTurns(text: string): Promise<string> {
-  return unlessList(text, await exactNumbersInTurns(text))
 }
 
 function answerOf(
@@ -60,37 +57,48 @@ function answerOf(
   return new Response(body, { status, statusText, headers: kept })
 }
 
-function exactEvents(): TransformStream<Uint8Array, Uint8Array> {
+function exactEvents(tooLong: () => void): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder('utf-8')
   const encoder = new TextEncoder()
-  const lines = new Lines()
+  const lines = new Lines(Number.POSITIVE_INFINITY)
+  // Streams have no end of their own; an event of one has.
+  const all = new BytesBound(Number.POSITIVE_INFINITY)
+  const bound = new EventsBound(all, limits.AGENT_MESSAGE_LENGTH_MAX)
   return new TransformStream({
-    transform(chunk, controller) {
-      const complete = lines.take(decoder.decode(chunk, { stream: true }))
-      if (lines.length > LINE_LENGTH_MAX) return controller.error(new Error(ENDLESS))
-      controller.enqueue(encoder.encode(complete.map((line) => `${exactEvent(line)}\n`).join('')))
+    async transform(chunk, controller) {
+      const isTooLong = bound.exceededBy(chunk) !== undefined
+      const complete = lines.take(decoder.decode(chunk, { stream: true })) ?? []
+      if (isTooLong) {
+        tooLong()
+        return controller.error(new Error(ENDLESS))
+      }
+      for (const line of complete) controller.enqueue(encoder.encode(`${await exactEvent(line)}\n`))
     },
-    flush: (controller) => controller.enqueue(encoder.encode(exactEvent(lines.rest())))
+    flush: async (controller) => controller.enqueue(encoder.encode(await exactEvent(lines.rest())))
   })
 }
 
-function exactEvent(line: string): string {
+async function exactEvent(line: string): Promise<string> {
   const data = /^data: ?/.exec(line)?.[0]
-  return data === undefined ? line : data + exactMessage(line.slice(data.length))
+  return data === undefined ? line : data + (await exactMessage(line.slice(data.length)))
 }
 
 /** Bytes in, bytes out: messages of a stream, one a line, with exact numbers. */
 export function exactLines(): Transform {
   const decoder = new TextDecoder('utf-8')
-  const lines = new Lines()
+  const lines = new Lines(limits.AGENT_MESSAGE_LENGTH_MAX)
+  const exact = async (complete: readonly string[]) => {
+    const messages: string[] = []
+    for (const line of complete) messages.push(`${await exactMessage(line)}\n`)
+    return Buffer.from(messages.join(''))
+  }
   return new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       const complete = lines.take(decoder.decode(chunk, { stream: true }))
-      if (lines.length > LINE_LENGTH_MAX) return done(new Error(ENDLESS))
-      done(null, Buffer.from(complete.map((line) => `${exactMessage(line)}\n`).join('')))
+      if (complete === undefined) return done(new Error(ENDLESS))
+      exact(complete).then((bytes) => done(null, bytes), done)
     }
   })
 }
 
 const ENDLESS = 'the line does not end'
-const LINE_LENGTH_MAX = limits.TURN_RESPONSE_BYTES_MAX

@@ -19,6 +19,8 @@ export class McpLink {
   readonly #place: McpServerPlace
   /** Of calls under way, by their keys: what lets go of their connections. */
   readonly #calls = new Map<string, AbortSignal>()
+  /** Aborts when the server has sent a message that is too long: nothing more is read of it. */
+  #tooLong = new AbortController()
   #client: Promise<Client> | undefined
   #tools: Promise<readonly McpTool[]> | undefined
 
@@ -50,7 +52,9 @@ export class McpLink {
     // Not `client.callTool`: it checks the answer and then throws what looks like a refusal.
     const params = { name, arguments: given, _meta: { [KEY]: key } }
     const method = 'tools/call' as const
-    const options = { signal, timeout: limits.MCP_CALL_MS, resetTimeoutOnProgress: true }
+    const { signal: tooLong } = this.#tooLong
+    const either = AbortSignal.any([signal, tooLong])
+    const options = { signal: either, timeout: limits.MCP_CALL_MS, resetTimeoutOnProgress: true }
     let result: Awaited<ReturnType<Client['callTool']>>
     const calling = new AbortController()
     this.#calls.set(key, calling.signal)
@@ -60,7 +64,7 @@ export class McpLink {
     } catch (error) {
       // The SDK tells the server that a call is over, and waits for its answer all the same.
       calling.abort()
-      throw this.#failureOf(error, signal)
+      throw this.#failureOf(error, { signal, tooLong })
     } finally {
       this.#calls.delete(key)
     }
@@ -83,6 +87,7 @@ export class McpLink {
 
   async #connect(): Promise<Client> {
     const { Client, ToolListChangedNotificationSchema } = this.#library
+    this.#tooLong = new AbortController()
     const client = new Client({ name: 'tallystick', version: '1' })
     client.onclose = () => this.#forget()
     // Told by what the calls come to; the default would print it.
@@ -94,6 +99,16 @@ export class McpLink {
     return client
   }
 
+  /** Lets go of a connection whose end is no news to the next. */
+  async #left(): Promise<void> {
+    const connected = this.#client
+    this.#forget()
+    const client = await connected
+    if (client === undefined) return
+    client.onclose = () => undefined
+    await client.close()
+  }
+
   #forget(): void {
     this.#client = undefined
     this.#tools = undefined
@@ -101,6 +116,11 @@ export class McpLink {
 
   #transport() {
     const place = this.#place
+    const refused = this.#tooLong
+    const refuse = () => {
+      refused.abort()
+      void this.#left().catch(() => undefined)
+    }
     if ('url' in place) {
       const { StreamableHTTPClientTransport } = this.#library
       const { url, headers = {} } = place
@@ -108,10 +128,10 @@ export class McpLink {
       // The SDK's own types do not agree under exact optional properties.
       return new StreamableHTTPClientTransport(new URL(url), {
         requestInit,
-        fetch: exactFetch((input, init) => globalThis.fetch(input, this.#calledOff(init)))
+        fetch: exactFetch((input, init) => globalThis.fetch(input, this.#calledOff(init)), refuse)
       }) as never
     }
-    return new ChildTransport(this.#library, place) as never
+    return new ChildTransport(this.#library, place, refuse) as never
   }
 
   /** A request that is a call ends with it. */
@@ -124,9 +144,10 @@ export class McpLink {
 
   async #listed(client: Client): Promise<readonly McpTool[]> {
     const found: McpTool[] = []
+    const { signal } = this.#tooLong
     let cursor: string | undefined
     for (let page = 0; page < limits.MCP_PAGES_MAX; page += 1) {
-      const list = await client.listTools(cursor === undefined ? {} : { cursor })
+      const list = await client.listTools(cursor === undefined ? {} : { cursor }, { signal })
       found.push(...list.tools.flatMap((listed) => toolOf(listed) ?? []))
       cursor = list.nextCursor
       if (cursor === undefined) return found
@@ -134,8 +155,13 @@ export class McpLink {
     throw new EffectFailure('response_too_large', { definite: true })
   }
 
-  #failureOf(error: unknown, signal: AbortSignal): EffectFailure {
+  #failureOf(
+    error: unknown,
+    { signal, tooLong }: { readonly signal: AbortSignal; readonly tooLong: AbortSignal }
+  ): EffectFailure {
     if (signal.aborted) return new EffectFailure('aborted')
+    if (tooLong.aborted) return new EffectFailure('response_too_large')
+    if (error instanceof EffectFailure) return error
     const { McpError, ErrorCode } = this.#library
     if (!(error instanceof McpError)) return new EffectFailure('connection_lost')
     const details = { code: error.code }

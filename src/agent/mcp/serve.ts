@@ -27,8 +27,8 @@ export async function serveMcpOverStdio(
   const closed = new Promise<void>((resolve) => {
     server.server.onclose = resolve
   })
-  // The SDK does not notice that its client has gone.
-  messages.once('end', () => void server.close())
+  // The SDK does not notice that its client has gone, or writes a message without an end.
+  for (const end of ['end', 'error']) messages.once(end, () => void server.close())
   await server.connect(transport)
   return { ended: closed, close: () => server.close() }
 }

@@ -1,4 +1,6 @@
+import { limits } from '../../core/index.js'
 import { turnFailure } from './failures.js'
+import { BytesBound, EventsBound, type StreamBound } from './stream-bound.js'
 
 export type Fetch = typeof globalThis.fetch
 
@@ -7,15 +9,21 @@ export interface Wire {
   readonly fetch: Fetch
   /** A request was handed to the network. */
   isSent: boolean
-  /** The answer went over the limit and was cut off. */
+  /** The answer went over a limit and was cut off. */
   isTooLarge: boolean
+}
+
+export interface WireBounds {
+  readonly bytesMax: number
+  /** The answer is a stream of events, of which none has more bytes. */
+  readonly eventBytesMax?: number
 }
 
 /**
  * A `fetch` for one turn that follows no redirect, which would carry the key elsewhere, and reads
- * no more than `bytesMax` of an answer.
+ * no more than its bounds of an answer. Of one that refuses it reads the beginning alone.
  */
-export function wireOf(fetch: Fetch, bytesMax: number): Wire {
+export function wireOf(fetch: Fetch, { bytesMax, eventBytesMax }: WireBounds): Wire {
   const wire: Wire = {
     isSent: false,
     isTooLarge: false,
@@ -23,7 +31,10 @@ export function wireOf(fetch: Fetch, bytesMax: number): Wire {
       if (init?.signal?.aborted === true) throw turnFailure('not_sent')
       wire.isSent = true
       const response = await fetch(input, { ...init, redirect: 'manual' })
-      return bounded(response, bytesMax, () => {
+      if (!response.ok) return beginningOf(response, limits.MODEL_REFUSAL_BYTES_MAX)
+      const bytes = new BytesBound(bytesMax)
+      const bound = eventBytesMax === undefined ? bytes : new EventsBound(bytes, eventBytesMax)
+      return withBody(response, bound, () => {
         wire.isTooLarge = true
       })
     }
@@ -32,34 +43,45 @@ export function wireOf(fetch: Fetch, bytesMax: number): Wire {
 }
 
 /** A response whose body fails as `response_too_large` when it is longer. */
-export function bounded(
+export function bounded(response: Response, bytesMax: number): Response {
+  return withBody(response, new BytesBound(bytesMax))
+}
+
+/** A response whose body ends after so many bytes, however long it is. */
+function beginningOf(response: Response, bytesMax: number): Response {
+  return withBody(response, new BytesBound(bytesMax), 'ends')
+}
+
+function withBody(
   response: Response,
-  bytesMax: number,
-  tooLarge: () => void = () => undefined
+  bound: StreamBound,
+  beyond: 'ends' | (() => void) = () => undefined
 ): Response {
   if (response.body === null) return response
   const { status, statusText, headers } = response
-  const body = counted(response.body, bytesMax, tooLarge)
+  const body = within(response.body, bound, beyond)
   return new Response(body, { status, statusText, headers })
 }
 
 // One stream of its own: a TransformStream would be two more, and they are not cheap.
-function counted(
+function within(
   body: ReadableStream<Uint8Array>,
-  bytesMax: number,
-  tooLarge: () => void
+  bound: StreamBound,
+  beyond: 'ends' | (() => void)
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
-  let bytes = 0
   return new ReadableStream(
     {
       async pull(controller) {
         const { done, value } = await reader.read()
         if (done) return controller.close()
-        bytes += value.byteLength
-        if (bytes <= bytesMax) return controller.enqueue(value)
-        tooLarge()
-        controller.error(turnFailure('response_too_large', { bytesMax }))
+        const exceeded = bound.exceededBy(value)
+        if (exceeded === undefined) return controller.enqueue(value)
+        if (beyond === 'ends') controller.close()
+        else {
+          beyond()
+          controller.error(turnFailure('response_too_large', exceeded))
+        }
         await reader.cancel()
       },
       cancel: (reason) => reader.cancel(reason)

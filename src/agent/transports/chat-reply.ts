@@ -1,5 +1,5 @@
 import type { TextStreamPart, ToolSet } from 'ai'
-import { exactJson } from '../../core/index.js'
+import { exactJsonInTurns } from '../../core/index.js'
 import type {
   TurnDelta,
   TurnError,
@@ -58,9 +58,9 @@ export class ChatReply {
   }
 
   /** A tool call as the model wrote it: the AI SDK's own part has lost digits (A7). */
-  takeCall(call: ModelCall): void {
+  async takeCall(call: ModelCall): Promise<void> {
     const { toolCallId: id, toolName: name, input } = call
-    this.#calls.push({ id, name, arguments: argumentsIn(input) })
+    this.#calls.push({ id, name, arguments: await argumentsIn(input) })
   }
 
   take(part: Part): void {
@@ -88,8 +88,8 @@ export class ChatReply {
     }
   }
 
-  /** The turn's result. Throws `incomplete_response` for an answer that just stopped. */
-  result(request: TurnRequest, turn: AnsweredTurn): TurnResult {
+  /** The turn's result. Rejects with `incomplete_response` for an answer that just stopped. */
+  async result(request: TurnRequest, turn: AnsweredTurn): Promise<TurnResult> {
     const { endpoint, systemPrompt = '' } = turn
     if (this.#finish === undefined) throw turnFailure('incomplete_response', { endpoint })
     const error = errorOf(this.#finish)
@@ -119,10 +119,10 @@ function errorOf(finish: string): TurnError | undefined {
 }
 
 /** What is no JSON stays text, for the tool's schema to refuse. */
-function argumentsIn(text: string): unknown {
+async function argumentsIn(text: string): Promise<unknown> {
   if (text.trim() === '') return {}
   try {
-    return exactJson(text)
+    return await exactJsonInTurns(text)
   } catch {
     return text
   }

@@ -116,7 +116,7 @@ function heard(parts: Parts, reply: ChatReply): Parts {
       async pull(controller) {
         const { done, value: part } = await reader.read()
         if (done) return controller.close()
-        if (part.type === 'tool-call') reply.takeCall(part)
+        if (part.type === 'tool-call') await reply.takeCall(part)
         if (part.type !== 'stream-start') return controller.enqueue(part)
         for (const warning of part.warnings) reply.warn(warningText(warning))
         controller.enqueue({ ...part, warnings: [] })

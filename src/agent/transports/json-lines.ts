@@ -1,27 +1,31 @@
-import { exactJson, type Json, limits } from '../../core/index.js'
+import { exactJsonInTurns, type Json, limits } from '../../core/index.js'
+import { turnFailure } from './failures.js'
 import { Lines } from './lines.js'
 
-/** Reads JSON values from bytes that come in pieces, one a line. Numbers are exact. */
-export class JsonLines {
-  readonly #decoder = new TextDecoder('utf-8')
-  readonly #lines = new Lines()
-
-  /** Values of the lines that are complete now; undefined in place of what is not JSON. */
-  take(chunk: Uint8Array): readonly (Json | undefined)[] {
-    const lines = this.#lines.take(this.#decoder.decode(chunk, { stream: true }))
-    return lines.filter((line) => line.trim() !== '').map(jsonOf)
-  }
-
-  /** A line has grown over what a turn may answer. */
-  get isTooLong(): boolean {
-    return this.#lines.length > limits.TURN_RESPONSE_BYTES_MAX
+/**
+ * JSON values from bytes that come in pieces, one a line; undefined in place of what is not JSON.
+ * Numbers are exact, and long lines are read in turns. Throws `response_too_large` for a line over
+ * `limits.AGENT_MESSAGE_LENGTH_MAX`.
+ */
+export async function* jsonLines(
+  chunks: AsyncIterable<Uint8Array>
+): AsyncGenerator<Json | undefined> {
+  const decoder = new TextDecoder('utf-8')
+  const lengthMax = limits.AGENT_MESSAGE_LENGTH_MAX
+  const lines = new Lines(lengthMax)
+  for await (const chunk of chunks) {
+    const complete = lines.take(decoder.decode(chunk, { stream: true }))
+    if (complete === undefined) throw turnFailure('response_too_large', { lengthMax })
+    for (const line of complete) {
+      if (line.trim() !== '') yield await jsonOf(line)
+    }
   }
 }
 
-function jsonOf(line: string): Json | undefined {
+async function jsonOf(line: string): Promise<Json | undefined> {
   try {
-    // What JSON.parse gives is plain JSON.
-    return exactJson(line) as Json
+    // What is read is plain JSON.
+    return (await exactJsonInTurns(line)) as Json
   } catch {
     return undefined
   }

@@ -3,23 +3,28 @@
  * part of the text, so Node's `readline` will not do.
  */
 export class Lines {
+  readonly #lengthMax: number
   #pieces: string[] = []
   #length = 0
 
-  /** The lines that are complete now, without their ends. */
-  take(text: string): readonly string[] {
+  /** `lengthMax`: UTF-16 units of a line. */
+  constructor(lengthMax: number) {
+    this.#lengthMax = lengthMax
+  }
+
+  /** The lines that are complete now, without their ends; undefined once a line is too long. */
+  take(text: string): readonly string[] | undefined {
     const [first = '', ...others] = text.split('\n')
     this.#keep(first)
-    return others.map((next) => {
+    const lines = others.map((next) => {
       const line = this.rest()
       this.#keep(next)
       return line
     })
-  }
-
-  /** UTF-16 units of the line that has not ended. */
-  get length(): number {
-    return this.#length
+    const isTooLong = [...lines.map(({ length }) => length), this.#length].some(
+      (length) => length > this.#lengthMax
+    )
+    return isTooLong ? undefined : lines
   }
 
   /** Takes what has come of the line that has not ended. */

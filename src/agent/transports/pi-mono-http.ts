@@ -83,7 +83,7 @@ class PiMonoSession implements AgentSession {
         isTurn: true,
         traceparent
       })
-      const result = this.#resultOf(request, answer)
+      const result = await this.#resultOf(request, answer)
       if (result.reasoningText !== undefined) tell(options, 'reasoning', result.reasoningText)
       tell(options, 'text', result.finalText)
       return result
@@ -100,7 +100,7 @@ class PiMonoSession implements AgentSession {
         this.#http.call('GET', path, { signal })
       )
       const isIt = isJsonObject(answer) && answer['invocationId'] === invocationId
-      return isIt ? this.#resultOf(request, answer) : undefined
+      return isIt ? await this.#resultOf(request, answer) : undefined
     } catch {
       return undefined
     }
@@ -119,12 +119,13 @@ class PiMonoSession implements AgentSession {
     }
   }
 
-  #resultOf(request: TurnRequest, answer: Json): TurnResult {
+  async #resultOf(request: TurnRequest, answer: Json): Promise<TurnResult> {
     const session = this.#sessionId
     const { endpoint } = this.#http
     const runsTools = this.#runsTools
     const earlierBytes = this.#saidBytes
-    const result = piMonoResult(request, answer, { endpoint, runsTools, earlierBytes })
+    const how = { endpoint, runsTools, earlierBytes }
+    const result = await piMonoResult(request, answer, how)
     this.#saidBytes += requestBytes(request) + Buffer.byteLength(result.finalText)
     return { ...result, session }
   }
@@ -170,7 +171,7 @@ class PiMonoHttp {
   }
 
   async call(method: string, path: string, call: Call): Promise<Json> {
-    const wire = wireOf(this.#fetch, limits.TURN_RESPONSE_BYTES_MAX)
+    const wire = wireOf(this.#fetch, { bytesMax: limits.TURN_RESPONSE_BYTES_MAX })
     const { endpoint } = this
     let response: Response
     let text: string

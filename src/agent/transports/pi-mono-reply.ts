@@ -13,12 +13,12 @@ const statuses: Readonly<Record<string, TurnResult['status']>> = {
   interrupted: 'aborted'
 }
 
-/** What `POST /turns` answered, as a turn's result. Throws `malformed_response`. */
-export function piMonoResult(
+/** What `POST /turns` answered, as a turn's result. Rejects with `malformed_response`. */
+export async function piMonoResult(
   request: TurnRequest,
   answer: Json,
   how: { readonly endpoint: string; readonly runsTools: boolean; readonly earlierBytes?: number }
-): TurnResult {
+): Promise<TurnResult> {
   const { endpoint, runsTools, earlierBytes = 0 } = how
   if (!isJsonObject(answer)) throw turnFailure('malformed_response', { endpoint })
   const { usage, toolCalls, warnings, model, error, structuredOutput } = answer

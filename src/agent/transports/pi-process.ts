@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { EffectFailure } from '../../block/index.js'
 import { type Json, limits } from '../../core/index.js'
 import { deadline } from './deadline.js'
-import { turnFailure } from './failures.js'
-import { JsonLines } from './json-lines.js'
+import { type TurnFailureReason, turnFailure } from './failures.js'
+import { jsonLines } from './json-lines.js'
 
 /**
  * The program that speaks pi's RPC on its standard streams. The host names it, never a document.
@@ -24,30 +25,21 @@ const ENVIRONMENT_NAMES: readonly string[] = ['PATH', 'HOME', 'TMPDIR', 'LANG']
  * A child process that reads and writes JSON lines.
  *
  * Owns: the process. Does not own: the meaning of the lines. Listeners get `undefined` once
- * when the process has gone, or wrote what is not JSON.
+ * when the process has gone, or wrote what is not JSON; `problem` says which it was.
  */
 export class PiProcess {
   readonly #child: ChildProcess
   readonly #exited: Promise<void>
   #listener: ((line: Json | undefined) => void) | undefined
+  #problem: TurnFailureReason = 'malformed_response'
   #isGone = false
 
   private constructor(child: ChildProcess) {
     this.#child = child
-    const lines = new JsonLines()
-    child.stdout?.on('data', (chunk: Uint8Array) => {
-      for (const line of lines.take(chunk)) this.#listener?.(line)
-      if (lines.isTooLong) this.kill()
-    })
     // Writing to a process that has gone; its end is reported below.
     child.stdin?.on('error', () => undefined)
-    this.#exited = new Promise((resolve) => {
-      child.once('close', () => {
-        this.#isGone = true
-        this.#listener?.(undefined)
-        resolve()
-      })
-    })
+    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+    this.#exited = this.#heard(closed)
   }
 
   /** Throws `adapter_unavailable` when the program cannot be started. */
@@ -69,8 +61,30 @@ export class PiProcess {
     return this.#isGone
   }
 
+  /** Why its listener was given no line. */
+  get problem(): TurnFailureReason {
+    return this.#problem
+  }
+
   listen(listener: ((line: Json | undefined) => void) | undefined): void {
     this.#listener = listener
+  }
+
+  /** Gives lines to the listener until the process has gone. */
+  async #heard(closed: Promise<void>): Promise<void> {
+    const { stdout } = this.#child
+    let problem: TurnFailureReason = 'connection_lost'
+    try {
+      if (stdout !== null) for await (const line of jsonLines(stdout)) this.#listener?.(line)
+    } catch (error) {
+      // A pipe that breaks is its end; a line too long is what nothing can be made of.
+      if (error instanceof EffectFailure) problem = 'response_too_large'
+      this.kill()
+    }
+    await closed
+    this.#isGone = true
+    this.#problem = problem
+    this.#listener?.(undefined)
   }
 
   send(command: Json): void {

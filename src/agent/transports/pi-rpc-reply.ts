@@ -7,9 +7,12 @@ import { truncated } from './truncated.js'
 
 /**
  * The messages of one answer of pi as a turn's result: the last assistant message, and the usage of
- * all. The wall-clock times in them are left behind. Throws `malformed_response`.
+ * all. The wall-clock times in them are left behind. Rejects with `malformed_response`.
  */
-export function piRpcResult(request: TurnRequest, messages: readonly JsonObject[]): TurnResult {
+export async function piRpcResult(
+  request: TurnRequest,
+  messages: readonly JsonObject[]
+): Promise<TurnResult> {
   const answers = messages.filter(({ role }) => role === 'assistant')
   const last = answers.at(-1)
   if (last === undefined) throw turnFailure('malformed_response', {})

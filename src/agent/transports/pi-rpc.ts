@@ -42,7 +42,7 @@ class PiRpcSession implements AgentSession {
     if (this.#pi.isGone) throw turnFailure('session_lost', {})
     try {
       const messages = await this.#converse(request, options)
-      return piRpcResult(request, messages)
+      return await piRpcResult(request, messages)
     } catch (error) {
       if (!isRefused(error)) this.#pi.kill()
       throw error
@@ -79,8 +79,7 @@ class PiRpcSession implements AgentSession {
 
   #hear(line: Json | undefined, request: TurnRequest, { onDelta }: TurnOptions): Heard {
     if (!isJsonObject(line)) {
-      const reason = this.#pi.isGone ? 'connection_lost' : 'malformed_response'
-      return { kind: 'failed', failure: turnFailure(reason, {}) }
+      return { kind: 'failed', failure: turnFailure(this.#pi.problem, {}) }
     }
     if (line['type'] === 'response' && line['id'] === request.invocationId) {
       if (line['success'] === true) return { kind: 'delta', length: 0 }

@@ -6,7 +6,7 @@ import type {
   TurnUsage
 } from '../adapters/adapter.js'
 import { sealable } from './sealable.js'
-import { structuredIn } from './structured.js'
+import { structuredInTurns } from './structured.js'
 
 /** What a backend answered, before it is made fit to be sealed. */
 export interface RawReply {
@@ -40,9 +40,9 @@ export interface ToldUsage {
  * A reply as a turn's result: plain JSON that the ledger can keep. What it cannot keep is left out
  * with a warning, so that its reader finds it missing.
  */
-export function replyOf(request: TurnRequest, raw: RawReply): TurnResult {
+export async function replyOf(request: TurnRequest, raw: RawReply): Promise<TurnResult> {
   const warnings = raw.warnings.map((warning) => warning.toWellFormed())
-  const structured = structuredOf(request, raw, warnings)
+  const structured = await structuredOf(request, raw, warnings)
   const reasoning = raw.reasoningText ?? ''
   const usage = usageOf(request, raw)
   if (usage.isUpperBound === true) {
@@ -61,9 +61,10 @@ export function replyOf(request: TurnRequest, raw: RawReply): TurnResult {
   }
 }
 
-function structuredOf(request: TurnRequest, raw: RawReply, warnings: string[]) {
+async function structuredOf(request: TurnRequest, raw: RawReply, warnings: string[]) {
   const isExpected = request.expectedOutput !== undefined && raw.toolCalls.length === 0
-  const found = raw.structuredOutput ?? (isExpected ? structuredIn(raw.finalText) : undefined)
+  const found =
+    raw.structuredOutput ?? (isExpected ? await structuredInTurns(raw.finalText) : undefined)
   if (found === undefined || found === null) {
     if (isExpected) warnings.push('no structured output in the answer')
     return undefined

@@ -68,6 +68,11 @@ export async function inSlices<Result>(
   }
 }
 
+/** {@link inSlices} of work that is no document's, and has no bound but what it is about. */
+export function inTurns<Result>(pieces: Pieces<Result>): Promise<Result> {
+  return inSlices(pieces, new DocumentWork(Number.POSITIVE_INFINITY))
+}
+
 /** Work of an object or list that is read: a schema looks at it with all that it may have. */
 export const STEPS_OF_CONTAINER = 32
 /** Work of any other value. */

@@ -1,6 +1,6 @@
 import { atOnce, type Pieces } from '../document/pieces.js'
-import { DocumentWork, inSlices, isSliceFull, passSteps } from '../document/work.js'
-import { parseInTurns } from './parse.js'
+import { inTurns, isSliceFull, passSteps } from '../document/work.js'
+import { parseInTurns, reading } from './parse.js'
 import type { Json } from './value.js'
 
 /**
@@ -24,9 +24,7 @@ export function exactNumbers(text: string): string {
 
 /** {@link exactNumbers} with turns of the event loop between the parts of a long text. */
 export async function exactNumbersInTurns(text: string): Promise<string> {
-  return text.length <= EXACT_AT_ONCE_LENGTH
-    ? exactNumbers(text)
-    : inSlices(exacting(text), new DocumentWork(Number.POSITIVE_INFINITY))
+  return text.length <= EXACT_AT_ONCE_LENGTH ? exactNumbers(text) : inTurns(exacting(text))
 }
 
 function* exacting(text: string): Pieces<string> {
@@ -54,6 +52,12 @@ const CHARS_OF_STEP = 16
 /** The value of JSON text, with numbers as {@link exactNumbers} has them. Throws `SyntaxError`. */
 export function exactJson(text: string): unknown {
   return JSON.parse(exactNumbers(text))
+}
+
+/** {@link exactJson} of a short text in one piece, and a strict reading of a long one in many. */
+export function* exactReading(text: string): Pieces<unknown> {
+  if (text.length <= EXACT_AT_ONCE_LENGTH) return exactJson(text)
+  return yield* reading(yield* exacting(text))
 }
 
 /**

@@ -1,7 +1,6 @@
 import { atOnce, type Pieces } from '../document/pieces.js'
 import {
-  DocumentWork,
-  inSlices,
+  inTurns,
   isSliceFull,
   passSteps,
   STEPS_OF_CONTAINER,
@@ -22,9 +21,7 @@ export function parse(text: string): Json {
 
 /** {@link parse} with turns of the event loop between the parts of a long text. */
 export async function parseInTurns(text: string): Promise<Json> {
-  return text.length <= PARSED_AT_ONCE_LENGTH
-    ? parse(text)
-    : inSlices(reading(text), new DocumentWork(Number.POSITIVE_INFINITY))
+  return text.length <= PARSED_AT_ONCE_LENGTH ? parse(text) : inTurns(reading(text))
 }
 
 const PARSED_AT_ONCE_LENGTH = 64 * 1024

@@ -5,7 +5,7 @@ import {
   serveMcpOverStdio,
   type TurnRequest
 } from '../../../src/agent/index.js'
-import { JsonLines } from '../../../src/agent/transports/json-lines.js'
+import { jsonLines } from '../../../src/agent/transports/json-lines.js'
 import { piMonoResult } from '../../../src/agent/transports/pi-mono-reply.js'
 import { piRpcResult } from '../../../src/agent/transports/pi-rpc-reply.js'
 import { structuredIn } from '../../../src/agent/transports/structured.js'
@@ -51,6 +51,15 @@ function* pieces(input: Buffer): Generator<Uint8Array> {
     yield new Uint8Array(input.subarray(from, to))
     from = to
   }
+}
+
+async function linesOf(chunks: Iterable<Uint8Array>) {
+  const values: (Json | undefined)[] = []
+  const given = (async function* () {
+    yield* chunks
+  })()
+  for await (const value of jsonLines(given)) values.push(value)
+  return values
 }
 
 /** A turn of a model whose server answers the input. */
@@ -200,30 +209,29 @@ export const exchangeTargets: Readonly<Record<string, FuzzTarget>> = {
   'chat-reply': { readers: [], isSlow: true, read: chatTurn, expects: isFailure },
   'json-lines': {
     readers: [],
-    read: (input) => {
-      const lines = new JsonLines()
-      return [...pieces(input)].flatMap((piece) => lines.take(piece))
-    }
+    read: (input) => linesOf(pieces(input))
   },
   'structured-text': { readers: [], read: (input) => structuredIn(textOf(input)) ?? null },
   'pi-replies': {
     readers: [],
-    read: (input) => {
-      const [values] = [new JsonLines().take(Buffer.concat([input, Buffer.from('\n')]))]
+    read: async (input) => {
+      const values = await linesOf([input, Buffer.from('\n')])
       const answers = values.filter((one) => one !== undefined)
       const outcomes = [() => piRpcResult(turnRequest, answers.filter(isJsonObject))].concat(
         answers.map(
           (one) => () => piMonoResult(turnRequest, one, { endpoint: 'here', runsTools: false })
         )
       )
-      return outcomes.map((act) => {
-        try {
-          return act()
-        } catch (thrown) {
-          if (isFailure(thrown)) return null
-          throw thrown
-        }
-      })
+      const told: unknown[] = []
+      for (const act of outcomes) {
+        told.push(
+          await act().catch((thrown: unknown) => {
+            if (isFailure(thrown)) return null
+            throw thrown
+          })
+        )
+      }
+      return told
     }
   },
   'mcp-requests': { readers: [], isSlow: true, read: serveMcp },

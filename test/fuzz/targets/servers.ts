@@ -142,11 +142,11 @@ async function hearChild(input: Buffer): Promise<unknown> {
   try {
     const file = join(folder, 'said')
     writeFileSync(file, input)
-    const transport = new ChildTransport(await loadMcpClient(), {
-      command: 'cat',
-      arguments: [file]
-    })
     const heard: unknown[] = []
+    const program = { command: 'cat', arguments: [file] }
+    const transport = new ChildTransport(await loadMcpClient(), program, () => {
+      heard.push('too long')
+    })
     transport.onmessage = (message) => void heard.push(message)
     const ended = new Promise<void>((resolve) => {
       transport.onclose = resolve

@@ -130,6 +130,15 @@ describe('calls', () => {
     })
   })
 
+  it('leaves the outcome open when a message is too long, and starts it again', async () => {
+    await connected()
+    const failure = await failureOf(perform('talk'))
+    expect(failure).toMatchObject({ reason: 'response_too_large', definite: false })
+    expect(await perform('Add Numbers', { a: 1, b: 1 })).toMatchObject({
+      structuredContent: { sum: 2 }
+    })
+  })
+
   it('refuses a tool whose schema has changed since it was connected', async () => {
     await connected()
     expect(await perform('changing')).toMatchObject({ content: [{ text: 'as before' }] })

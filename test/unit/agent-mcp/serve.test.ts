@@ -1,12 +1,16 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import {
   connectMcpServer,
   type McpHost,
   type McpServerPlace,
-  serveMcpOverHttp
+  serveMcpOverHttp,
+  serveMcpOverStdio
 } from '../../../src/agent/index.js'
 import type { EffectCall } from '../../../src/block/index.js'
-import { type Json, TallyError } from '../../../src/core/index.js'
+import { type Json, limits, TallyError } from '../../../src/core/index.js'
 
 /** Our server over HTTP, asked by our client. */
 
@@ -34,6 +38,59 @@ async function serving(served: McpHost, use: (url: string) => Promise<void>): Pr
 }
 
 const at = (url: string): McpServerPlace => ({ url, headers: { authorization: 'Bearer secret' } })
+
+/** A server over HTTP that answers a call of its tool in this way. */
+async function talking(type: string, said: string): Promise<{ readonly url: string } & Disposable> {
+  const server = createServer(async (request, response) => {
+    const { id, method } = JSON.parse(
+      (await request.setEncoding('utf8').toArray()).join('') || '{}'
+    )
+    const info = { name: 'talk', version: '1' }
+    const about = { protocolVersion: '2025-03-26', capabilities: { tools: {} }, serverInfo: info }
+    const tools = [{ name: 'talk', inputSchema: { type: 'object' } }]
+    const answers: Readonly<Record<string, object>> = { initialize: about, 'tools/list': { tools } }
+    if (request.method !== 'POST') return response.writeHead(405).end()
+    if (id === undefined) return response.writeHead(202).end()
+    const result = answers[method]
+    if (result === undefined) return response.writeHead(200, { 'content-type': type }).write(said)
+    const headers = { 'content-type': 'application/json' }
+    return response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const close = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { url: `http://127.0.0.1:${port}/mcp`, [Symbol.dispose]: close }
+}
+
+describe('an MCP server that does not end a message', () => {
+  const long = 'x'.repeat(limits.AGENT_MESSAGE_LENGTH_MAX)
+  it.each([
+    ['an event of one line', 'text/event-stream', `data: "${long}`],
+    ['an event of many', 'text/event-stream', 'data: x\n'.repeat(long.length / 8 + 1)],
+    ['one answer', 'application/json', `"${long}`]
+  ])('is refused over HTTP, as %s', async (_, type, said) => {
+    using server = await talking(type, said)
+    const { tools, providers, close } = await connectMcpServer({
+      name: 'talk',
+      place: { url: server.url }
+    })
+    const request = { tool: 'talk', schemaHash: tools[0]?.schemaHash ?? '', arguments: {} }
+    const { signal } = new AbortController()
+    const asked = Promise.resolve(providers[0]?.perform({ key: 'k', request, signal }))
+    await expect(asked).rejects.toMatchObject({ reason: 'response_too_large', definite: false })
+    await close()
+  })
+})
+
+it('an MCP client that does not end a message is let go', async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  const service = await serveMcpOverStdio(host, { input, output })
+  input.write(`{"text":"${'x'.repeat(limits.AGENT_MESSAGE_LENGTH_MAX)}`)
+  await service.ended
+})
 
 describe('an MCP server over HTTP', () => {
   it('is used as any other', () =>

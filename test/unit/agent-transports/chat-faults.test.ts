@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
@@ -58,6 +58,20 @@ async function failureOf(ending: Promise<unknown>): Promise<EffectFailure> {
   expect(told).not.toContain(apiKey)
   expect(told).not.toContain(prompt)
   return failure
+}
+
+/** A server that answers everything in this way. */
+async function answering(answer: (response: ServerResponse) => void) {
+  const plain = createServer((incoming, response) => {
+    incoming.resume().on('end', () => answer(response))
+  })
+  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
+  const { port } = plain.address() as AddressInfo
+  const close = () => {
+    plain.close()
+    plain.closeAllConnections()
+  }
+  return { url: `http://127.0.0.1:${port}`, close }
 }
 
 describe('refusals are definite, and say what they may', () => {
@@ -128,6 +142,35 @@ describe('answers that are no answers', () => {
     expect(failure).toMatchObject({ reason, definite: false })
   })
 
+  it.each([
+    ['one line', 'data: ', 'x'],
+    ['many lines', '', 'data: x\n']
+  ])('is too large when one event of %s has too many bytes', async (_, begin, more) => {
+    const { MODEL_EVENT_BYTES_MAX: eventBytesMax } = limits
+    const event = begin + more.repeat(eventBytesMax / more.length + 1)
+    const long = await answering((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${event}\n\n`)
+    })
+    const failure = await failureOf(turn(await openAt(long.url)))
+    expect(failure).toMatchObject({ reason: 'response_too_large', definite: false })
+    long.close()
+  })
+
+  it('tells how it was refused, however long the refusal is', async () => {
+    const long = await answering((response) => {
+      response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' })
+      const more = () => {
+        while (!response.destroyed && response.write('[1,'.repeat(10_000)));
+      }
+      response.on('drain', more)
+      more()
+    })
+    const failure = await failureOf(turn(await openAt(long.url)))
+    expect(failure).toMatchObject({ reason: 'rate_limited', definite: true })
+    expect(failure.details).toMatchObject({ retryAfterMs: 7_000 })
+    long.close()
+  })
+
   it('is definite when no server listens', async () => {
     const closed = await startChatServer({ script: () => ({}) })
     const { url } = closed
@@ -138,12 +181,10 @@ describe('answers that are no answers', () => {
   })
 
   it('takes an answer in plain HTML for malformed', async () => {
-    const plain = createServer((_, response) => {
+    const plain = await answering((response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>')
     })
-    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
-    const { port } = plain.address() as AddressInfo
-    const failure = await failureOf(turn(await openAt(`http://127.0.0.1:${port}`)))
+    const failure = await failureOf(turn(await openAt(plain.url)))
     expect(failure).toMatchObject({ reason: 'incomplete_response', definite: false })
     plain.close()
   })

@@ -1,11 +1,13 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { piMonoAdapter, type TurnRequest } from '../../../src/agent/index.js'
 import { EffectFailure } from '../../../src/block/index.js'
 
 /** What goes wrong with a pi-mono backend over HTTP. */
 
+const program = fileURLToPath(new URL('../../conformance/fixtures/pi-rpc.mjs', import.meta.url))
 const apiKey = 'sk-0123456789abcdef'
 const prompt = 'the secret of the customer'
 const request: TurnRequest = {
@@ -118,6 +120,23 @@ describe('a turn of a pi-mono backend', () => {
     const result = await (await open()).turn(request, { signal, invocationId: 'turn-1' })
     expect(result).toMatchObject({ status: 'failed', error: { code: 'no_luck' } })
     expect(JSON.stringify(result)).not.toContain(apiKey)
+  })
+})
+
+describe('a turn of a pi process', () => {
+  it.each([
+    ['oversized', 'response_too_large'],
+    ['malformed', 'malformed_response'],
+    ['disconnect', 'connection_lost']
+  ])('whose answer is %s leaves the outcome open', async (breaks, reason) => {
+    const environment = { SCENE: JSON.stringify({ breaks }) }
+    const rpc = { command: process.execPath, arguments: [program], environment }
+    const names = { runId: 'run-1', agentId: 'clerk', flowName: 'flow' }
+    const session = await piMonoAdapter({ rpc }).open({ ...names, settings: { transport: 'rpc' } })
+    const { signal } = new AbortController()
+    const failure = await failureOf(session.turn(request, { signal, invocationId: 'turn-1' }))
+    expect(failure).toMatchObject({ reason, definite: false })
+    await session.dispose()
   })
 })
 

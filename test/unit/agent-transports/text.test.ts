@@ -1,9 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonLines } from '../../../src/agent/transports/json-lines.js'
+import { jsonLines } from '../../../src/agent/transports/json-lines.js'
 import { decimalText, sealable } from '../../../src/agent/transports/sealable.js'
 import { structuredIn } from '../../../src/agent/transports/structured.js'
-import { canonicalizeLedgerValue, exactNumbers, type Json } from '../../../src/core/index.js'
+import {
+  canonicalizeLedgerValue,
+  exactNumbers,
+  type Json,
+  limits
+} from '../../../src/core/index.js'
 
 describe('JSON in a model’s text', () => {
   it.each([
@@ -33,7 +38,44 @@ describe('JSON in a model’s text', () => {
       { numRuns: 50 }
     )
   })
+
+  it('finds fences as the pattern that says what they are', () => {
+    const fences = /```[a-zA-Z]*\s*\n([\s\S]*?)```/g
+    const parts = fc.constantFrom(
+      '`',
+      '```',
+      '\n',
+      ' ',
+      'js',
+      '{}',
+      '[1]',
+      '{"a":',
+      '1',
+      '}',
+      'x y'
+    )
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 16 }), (pieces) => {
+        // No value stands alone, so that a fence decides.
+        const text = `is ${pieces.join('')}`
+        const inside = [...text.matchAll(fences)].map(([, one = '']) => jsonIn(one))
+        const first = inside.find((one) => one !== undefined)
+        if (first !== undefined) expect(structuredIn(text)).toEqual(first)
+      }),
+      { numRuns: 500 }
+    )
+  })
 })
+
+/** The object or list that a text is. */
+function jsonIn(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
 
 describe('values that the ledger can keep', () => {
   it.each([
@@ -89,31 +131,51 @@ describe('values that the ledger can keep', () => {
   })
 })
 
+async function valuesOf(chunks: Iterable<Uint8Array>): Promise<readonly (Json | undefined)[]> {
+  const values: (Json | undefined)[] = []
+  const given = (async function* () {
+    yield* chunks
+  })()
+  for await (const value of jsonLines(given)) values.push(value)
+  return values
+}
+
 describe('JSON lines', () => {
-  it('splits at LF alone, wherever the pieces end', () => {
-    fc.assert(
-      fc.property(
+  it('splits at LF alone, wherever the pieces end', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(fc.record({ text: fc.string({ unit: 'grapheme' }) }), { maxLength: 6 }),
         fc.integer({ min: 1, max: 9 }),
-        (values, size) => {
-          const text = values.map((value) => `${JSON.stringify(value)}\n`).join('')
-          const bytes = Buffer.from(text)
-          const lines = new JsonLines()
-          const found: (Json | undefined)[] = []
-          for (let at = 0; at < bytes.length; at += size) {
-            found.push(...lines.take(bytes.subarray(at, at + size)))
-          }
-          expect(found).toEqual(values)
+        async (values, size) => {
+          const bytes = Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(''))
+          const count = Math.ceil(bytes.length / size)
+          const pieces = Array.from({ length: count }, (_, at) =>
+            bytes.subarray(at * size, (at + 1) * size)
+          )
+          expect(await valuesOf(pieces)).toEqual(values)
         }
       ),
       { numRuns: 50 }
     )
   })
 
-  it('keeps line separators of Unicode as text, and says what is not JSON', () => {
-    const lines = new JsonLines()
+  it('keeps line separators of Unicode as text, and says what is not JSON', async () => {
     const text = '{"a":"x\u2028y"}\r\n\nnot json\n{"rest":'
-    expect(lines.take(Buffer.from(text))).toEqual([{ a: 'x\u2028y' }, undefined])
-    expect(lines.take(Buffer.from('1}\n'))).toEqual([{ rest: 1 }])
+    const found = await valuesOf([Buffer.from(text), Buffer.from('1}\n')])
+    expect(found).toEqual([{ a: 'x\u2028y' }, undefined, { rest: 1 }])
+  })
+
+  it.each([
+    ['ends', '\n'],
+    ['does not end', '']
+  ])('refuses one that is too long and %s', async (_, end) => {
+    const lengthMax = limits.AGENT_MESSAGE_LENGTH_MAX
+    const line = Buffer.from(`"${'x'.repeat(lengthMax - 2)}"`)
+    expect(await valuesOf([line, Buffer.from('\n')])).toHaveLength(1)
+    const longer = valuesOf([line, Buffer.from(` ${end}`)])
+    await expect(longer).rejects.toMatchObject({
+      reason: 'response_too_large',
+      details: { lengthMax }
+    })
   })
 })
