@@ -129,6 +129,11 @@ export class AgentParts {
     return outOfBounds(definition, this.#flowHost())
   }
 
+  /** The same of a definition that another than the owner has written (K14). */
+  outOfBoundsOfOthers(definition: DocumentDefinition): readonly FlowFinding[] {
+    return outOfBounds(definition, { ...this.#flowHost(), isForeign: true })
+  }
+
   /** What a flow would use here: agents, adapters, settings and where each comes from (A3). */
   bindings(document: Json): BindingReport {
     const host = this.#flowHost()

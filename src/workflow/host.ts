@@ -9,7 +9,7 @@ import {
   TallyError
 } from '../core/index.js'
 import type { ExpressionProfile, LoadedExpressions } from '../expression/index.js'
-import { bundleSchema, isBundle } from './document/bundle.js'
+import { bundleSchema, isBundle, ownersAloneIn } from './document/bundle.js'
 import { packConstraints } from './document/constraints.js'
 import { flowSchemaNames, type OnError } from './document/flow.js'
 import { type Issue, moreIssues, reportingIssues } from './document/issue.js'
@@ -53,6 +53,8 @@ export type CompiledWorkflow =
       /** The same inside of other documents: it checks its inputs first. */
       readonly used: () => PlanDefinition
       readonly issues: readonly Issue[]
+      /** What the bundle says and only the owner may: an agent's run does not begin (K15). */
+      readonly ownersAlone: readonly Issue[]
       /** Inputs of another type, or that the workflow does not have. Absent ones are asked for. */
       readonly checkInputs: (given: Json) => readonly InputProblem[]
     }
@@ -119,7 +121,7 @@ export class WorkflowParts {
   ): Pieces<CompiledWorkflow> {
     const parts = yield* this.#partsOf(document)
     if (!parts.ok) return parts
-    const { mode } = parts
+    const { mode, ownersAlone } = parts
     const parsed = yield* parsingSource('flow', parts.flow)
     if (!parsed.ok) return yield* refused(parsed.issues, locate)
     const protocols = [...parts.protocols, ...this.#protocols]
@@ -154,6 +156,7 @@ export class WorkflowParts {
       ok: true,
       definition: yield* makingDefinition(plan, { policy, mode }),
       used: () => definitionOf(plan, { policy, mode, isUsed: true }),
+      ownersAlone,
       checkInputs: (given) => {
         const prepared = prepareRuntime(plan, givenOf(given))
         return prepared.ok ? [] : prepared.problems
@@ -166,7 +169,7 @@ export class WorkflowParts {
     const writes = this.#host.writes ?? 'ask'
     if (!isBundle(document)) {
       const mode = { writes, yes: false }
-      const unsaid = { defaultChain: undefined, onError: undefined }
+      const unsaid = { defaultChain: undefined, onError: undefined, ownersAlone: [] }
       return { ok: true, flow: document, protocols: [], packs: [], mode, ...unsaid }
     }
     const parsed = yield* checkingSchema(bundleSchema, document)
@@ -190,7 +193,8 @@ export class WorkflowParts {
     }
     if (found.length > 0) return { ok: false, issues: found }
     const mode = { writes: parsed.data.writes ?? writes, yes }
-    return { ok: true, flow: flow as Json, protocols, packs, mode, defaultChain, onError }
+    const said = { flow: flow as Json, protocols, packs, mode, defaultChain, onError }
+    return { ok: true, ...said, ownersAlone: ownersAloneIn(parsed.data, writes) }
   }
 }
 
@@ -208,6 +212,7 @@ interface Parts {
   readonly mode: RunMode
   readonly defaultChain: string | undefined
   readonly onError: OnError | undefined
+  readonly ownersAlone: readonly Issue[]
 }
 
 type Parsed<Document> =

@@ -15,6 +15,18 @@ export function transfer(id: string, more: JsonObject = {}): JsonObject {
   return { id, type: 'action_ref', protocol: 'erc20@0.0.2', action: 'transfer', args, ...more }
 }
 
+export function approve(id: string, more: JsonObject = {}): JsonObject {
+  const args = { token: asset, spender: owner, amount: { lit: '5' } }
+  return { id, type: 'action_ref', protocol: 'erc20@0.0.2', action: 'approve', args, ...more }
+}
+
+/** The nodes of a workflow as a skeleton of a plan. */
+export function skeleton(nodes: readonly JsonObject[]): JsonObject {
+  const { default_chain = null } = flow(nodes)
+  const schema = 'ais-plan-skeleton/0.0.1'
+  return { schema, meta: { name: 'demo' }, default_chain, nodes: nodes as unknown as Json }
+}
+
 export function flow(nodes: readonly JsonObject[], more: JsonObject = {}): JsonObject {
   return {
     schema: 'ais-flow/0.0.3',

@@ -6,10 +6,11 @@ import {
 } from '../../src/agent/index.js'
 import { type Block, defineBlock, type SideEffectClass } from '../../src/block/index.js'
 import type { Json, JsonObject } from '../../src/core/index.js'
+import { chainEffects } from '../../src/executor/index.js'
 import type { Registrations } from '../../src/runtime/index.js'
 import { aisText } from './ais.js'
 import { TestChain } from './ais-chain.js'
-import { balance, flow as workflow } from './ais-flows.js'
+import { balance, skeleton, transfer, flow as workflow } from './ais-flows.js'
 import { agentOf, flowOf, nodeOf } from './flows.js'
 
 /** Every road by which a caller may come to an effect, with what it takes to be let through. */
@@ -55,6 +56,21 @@ const flow = (node: JsonObject): JsonObject =>
     nodes: [node, nodeOf('finish', 'control.finish')],
     edges: ['ask -> finish']
   })
+
+/** Documents of AIS that send a transaction, by how they come. */
+const sending: readonly (readonly [name: string, asked: Asked])[] = [
+  ['an action of a workflow', { document: workflow([transfer('one')]) }],
+  [
+    'an action of a published workflow',
+    { document: workflow([transfer('one')]), isPublished: true }
+  ],
+  [
+    'an action of a workflow in a bundle',
+    { document: { schema: 'ais-bundle/1', flow: workflow([transfer('one')]), writes: 'broadcast' } }
+  ],
+  ['an action of a skeleton of a plan', { document: skeleton([transfer('one')]) }],
+  ['an action of a registered workflow', { document: composite({ one: { use: 'sends' } }) }]
+]
 
 export const roads: readonly Road[] = [
   { name: 'an intent', asked: (one) => ({ intent: { action: nameOf(one) } }) },
@@ -127,6 +143,14 @@ export const roads: readonly Road[] = [
     asked: () => ({ document: workflow([balance('one')]) }),
     grants: () => [['ais.query']]
   },
+  ...sending.map(
+    ([name, asked]): Road => ({
+      name,
+      asked: () => asked,
+      grants: () => [['ais.preflight'], ['ais.action']],
+      done: ['send']
+    })
+  ),
   {
     name: 'an atomic composite that is rolled back',
     asked: (one) => {
@@ -184,17 +208,32 @@ export function roadsOf(told: (effect: string) => void): Registrations {
       return { balance: '5' }
     }
   })
+  const providers = chain.providers.map((provider) => ({
+    ...provider,
+    perform: (call: Parameters<typeof provider.perform>[0]) => {
+      if (provider.name === chainEffects.broadcast) told('send')
+      return provider.perform(call)
+    }
+  }))
+  const sends = workflow([transfer('one')], { meta: { name: 'sends', version: '1.0.0' } })
   return {
     blocks: [
       ...classes.map(acting),
       refuse('refuse', 'none'),
       refuse('refuse.write', 'non_idempotent')
     ],
-    composites: classes.map((one) =>
-      composite({ one: { block: nameOf(one) } }, { name: `uses.${nameOf(one)}` })
-    ),
-    providers: [{ name: 'undo', perform: act('undo') }, ...chain.providers],
-    workflow: { protocols: [aisText('erc20')] },
+    composites: [
+      ...classes.map((one) =>
+        composite({ one: { block: nameOf(one) } }, { name: `uses.${nameOf(one)}` })
+      ),
+      sends
+    ],
+    providers: [{ name: 'undo', perform: act('undo') }, ...providers],
+    workflow: {
+      protocols: [aisText('erc20')],
+      writes: 'broadcast',
+      policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
+    },
     agents: { adapters, tools: [tool], kinds: classes.map(kind), environment: {} }
   }
 }

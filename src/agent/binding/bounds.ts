@@ -30,6 +30,11 @@ type Path = readonly (string | number)[]
 
 export interface BoundedHost extends BindingHost {
   readonly bounds?: DocumentBounds
+  /**
+   * The document is another's than the owner's: a person is asked before what destroys, unless the
+   * host says more. Adapters that do tools themselves are the host's affair.
+   */
+  readonly isForeign?: true
 }
 
 /** What the payload of a turn chooses, as a definition has it, and the host does not allow. */
@@ -38,7 +43,7 @@ export function turnProblems(
   host: BoundedHost,
   path: Path
 ): readonly FlowFinding[] {
-  const { bounds } = host
+  const { isForeign, bounds = isForeign && {} } = host
   if (bounds === undefined) return []
   const { agent, delegates } = written(payload, ['agent', 'delegates'])
   if (!isJsonObject(agent) || !(delegates === undefined || isJsonObject(delegates))) {
@@ -147,9 +152,11 @@ function approvalProblems(
   tools: readonly BoundTool[],
   { host, bounds, path }: Asked
 ): readonly FlowFinding[] {
-  const { approvalRequirement: floor } = bounds
+  const { approvalRequirement: said } = bounds
+  const floor = said ?? (host.isForeign === true ? 'destructive_only' : undefined)
   if (floor === undefined && bounds.tools === undefined) return []
   if (doesToolsItself(agent, host)) {
+    if (said === undefined && bounds.tools === undefined) return []
     const message = `${agent.adapterKind} does tools itself: this host cannot bound them`
     const code = floor === undefined ? 'tool_not_allowed' : 'approval_below_floor'
     return [error(code, path, message)]

@@ -27,7 +27,7 @@ export function outOfBounds(
   host: BoundedHost,
   path: Path = []
 ): readonly FlowFinding[] {
-  if (host.bounds === undefined) return []
+  if (host.bounds === undefined && host.isForeign === undefined) return []
   return Object.entries(nodes).flatMap(([key, node]: [string, ChoosingNode]) => {
     const at = [...path, 'nodes', Array.isArray(nodes) ? Number(key) : key]
     return nodeProblems(node, host, at)

@@ -139,16 +139,20 @@ export class DocumentCompiler {
   /** A document's text, compiled with the versions that were pinned for it. */
   preparePinned(text: string, pins: Pins | undefined): Promise<Prepared> {
     const key = canonicalize({ text, pins: pins ?? null } as unknown as Json)
-    return this.#pinned.of(key, () => this.#prepare(text, pins))
+    return this.#pinned.of(key, () => this.#prepare(text, { pins }))
   }
 
-  async #prepare(source: string | Json, pins?: Pins): Promise<Prepared> {
+  /** With `published`, what the owner has published: whoever starts it, the owner has said it. */
+  async #prepare(
+    source: string | Json,
+    published?: { readonly pins: Pins | undefined }
+  ): Promise<Prepared> {
     const slices = new DocumentSlices(source)
     const parsed = await this.parse(source, slices)
     if (!parsed.ok) return parsed
     const { definition, warnings = [], checkInputs } = parsed
     const { obligations, checkOf } = this.#registered
-    const terms = { pins, obligations: obligations.all }
+    const terms = { pins: published?.pins, obligations: obligations.all }
     const compiled = await this.#compile(definition, terms, { warnings, slices })
     if (!compiled.ok) return compiled
     const refused = await slices.take(() => this.refused(parsed))
@@ -157,7 +161,9 @@ export class DocumentCompiler {
     if (!wrong.ok) return wrong
     const diagnostics = [...refused.value, ...wrong.value]
     if (diagnostics.length > 0) return { ok: false, diagnostics, definition }
-    return checkInputs === undefined ? compiled : { ...compiled, checkInputs }
+    const ownersAlone = once(() => this.#ownersAlone(parsed))
+    const prepared = published === undefined ? { ...compiled, ownersAlone } : compiled
+    return checkInputs === undefined ? prepared : { ...prepared, checkInputs }
   }
 
   /** A run's definition, compiled with the versions and the obligations that it has pinned. */
@@ -317,6 +323,12 @@ export class DocumentCompiler {
   /** What a document chooses and the host does not allow; asked before a run begins only. */
   refused({ refused, definition }: ParsedDocument & { readonly ok: true }): readonly Diagnostic[] {
     return refused ?? this.#registered.rooms.outOfBounds(definition)
+  }
+
+  /** What a document chooses and only the owner may (K15): asked where another starts it. */
+  #ownersAlone(parsed: ParsedDocument & { readonly ok: true }): readonly Diagnostic[] {
+    const { definition, ownersAlone = [] } = parsed
+    return [...ownersAlone, ...this.#registered.rooms.ownersAlone(definition)]
   }
 
   /** The engine of expressions, loaded once. */

@@ -64,6 +64,8 @@ export type Prepared =
       /** What is doubtful in the document, beside what `lintDocument` finds. */
       readonly warnings: readonly Diagnostic[]
       readonly checkInputs?: CheckInputs
+      /** What only the owner may say in it; absent where the owner has published it. */
+      readonly ownersAlone?: () => readonly Diagnostic[]
     }
   | NotPrepared
 

@@ -12,6 +12,8 @@ export type ParsedDocument =
       readonly warnings?: readonly Diagnostic[]
       /** What it chooses and the host does not allow: no run of it begins (K15). */
       readonly refused?: readonly Diagnostic[]
+      /** What only the owner may say in a document: no run of another begins with it (K15). */
+      readonly ownersAlone?: readonly Diagnostic[]
       /** What is wrong with inputs, found before a run begins; absent: any may be given. */
       readonly checkInputs?: CheckInputs
     }

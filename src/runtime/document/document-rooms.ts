@@ -12,6 +12,7 @@ import {
 import type { LoadedExpressions } from '../../expression/index.js'
 import type { NetworkOptions } from '../../intent/index.js'
 import type { bundling, ReadJournal, WorkflowHost, WorkflowParts } from '../../workflow/index.js'
+import { workflowBlocksIn } from './blocks-of-workflows.js'
 import type { DocumentKind } from './document-kind.js'
 import { type DocumentSlices, unboundSlices } from './document-slices.js'
 
@@ -50,6 +51,7 @@ export class DocumentRooms {
   #notes: SessionNotes | undefined
   #isOver: (runId: string) => boolean = () => false
   #outOfBounds: (definition: DocumentDefinition) => readonly Diagnostic[] = () => []
+  #ownersAlone: (definition: DocumentDefinition) => readonly Diagnostic[] = () => []
   /** Sessions that are being let go of. */
   readonly #leaving = new Set<Promise<void>>()
   #agents: Promise<AgentParts> | undefined
@@ -124,7 +126,13 @@ export class DocumentRooms {
 
   /** What a definition chooses and the host does not allow (K15). */
   outOfBounds(definition: DocumentDefinition): readonly Diagnostic[] {
-    return this.#outOfBounds(definition)
+    const isOfWorkflows = (block: string) => this.#rooms.get(block) === 'workflow'
+    return [...this.#outOfBounds(definition), ...workflowBlocksIn(definition, isOfWorkflows)]
+  }
+
+  /** What a definition chooses and only the owner may, whatever the host allows (K15). */
+  ownersAlone(definition: DocumentDefinition): readonly Diagnostic[] {
+    return this.#ownersAlone(definition)
   }
 
   /** What makes a workflow and protocols for it one document. */
@@ -213,6 +221,7 @@ export class DocumentRooms {
     this.#bring('agent', parts)
     this.#kinds.push(flowKind((document) => parts.compiling(document)))
     this.#outOfBounds = (definition) => diagnosticsOf(parts.outOfBounds(definition))
+    this.#ownersAlone = (definition) => diagnosticsOf(parts.outOfBoundsOfOthers(definition))
     parts.keepClosed(this.#closed)
     for (const listener of this.#listeners) parts.onDelta(listener)
     if (this.#notes !== undefined) parts.turns.useNotes(this.#notes)

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'eventemitter3'
 import type { Position, PumpHost, RunStarted } from '../../block/index.js'
-import { isSamePrincipal } from '../../capability/index.js'
+import { isOwner, isSamePrincipal } from '../../capability/index.js'
 import {
   canonicalize,
   canonicalizeLedgerValue,
@@ -157,11 +157,16 @@ function invalidTrace(what: string): TallyError {
 export function acceptable(
   runId: RunId,
   prepared: PreparedRun,
-  start: { readonly inputs: Json }
+  start: Pick<Start, 'inputs' | 'principal'>
 ):
   | { readonly prepared: Compiled; readonly refused?: never }
   | { readonly prepared?: never; readonly refused: RunResult } {
   if (!prepared.ok) return { refused: refusedDocument(runId, prepared) }
+  if ('ownersAlone' in prepared && !isOwner(start.principal)) {
+    const diagnostics = prepared.ownersAlone?.() ?? []
+    const refusal = { ok: false, diagnostics } as const
+    if (diagnostics.length > 0) return { refused: refusedDocument(runId, refusal) }
+  }
   const problems = 'checkInputs' in prepared ? (prepared.checkInputs?.(start.inputs) ?? []) : []
   if (problems.length === 0) return { prepared }
   const diagnostics = problems.map(({ name, problem }): Json => {

@@ -1,7 +1,15 @@
 import { z } from 'zod'
-import { atOnce, isJsonObject, type Json, type Pieces, readingDocument } from '../../core/index.js'
+import {
+  atOnce,
+  type DocumentPath,
+  isJsonObject,
+  type Json,
+  type Pieces,
+  readingDocument
+} from '../../core/index.js'
 import { chainId } from './atoms.js'
 import { onError } from './flow.js'
+import type { Issue } from './issue.js'
 
 /** `ais-bundle/1`: a workflow with everything it needs, as one document that can be run. */
 export const bundleSchemaName = 'ais-bundle/1'
@@ -23,6 +31,30 @@ export type BundleDocument = z.output<typeof bundleSchema>
 /** Whether a document is a bundle, or says that it is one. */
 export function isBundle(document: Json): boolean {
   return isJsonObject(document) && document['schema'] === bundleSchemaName
+}
+
+/** From what does nothing to what asks nobody but the policy. */
+const modesOfWrites = ['simulate', 'ask', 'broadcast'] as const
+
+/**
+ * What only the owner may say in a bundle: that writes are sent where the host asks, that questions
+ * of the policy count as answered, and what a protocol is, since packs know protocols by their
+ * names.
+ */
+export function ownersAloneIn(
+  { writes = 'simulate', yes = false, protocols }: BundleDocument,
+  ofHost: (typeof modesOfWrites)[number]
+): readonly Issue[] {
+  const isBeyond = modesOfWrites.indexOf(writes) > modesOfWrites.indexOf(ofHost)
+  const said: readonly (readonly [path: DocumentPath, what: string])[] = [
+    ...(isBeyond ? [[['writes'], `that writes are treated as ${writes}`] as const] : []),
+    ...(yes ? [[['yes'], 'that what the policy asks is answered'] as const] : []),
+    ...(protocols.length > 0 ? [[['protocols'], 'what a protocol is'] as const] : [])
+  ]
+  return said.map(([path, what]): Issue => {
+    const message = `only the owner says ${what}`
+    return { code: 'owners_alone', severity: 'error', path, message }
+  })
 }
 
 /** A workflow and protocols for it as one document. Throws `document.malformed`. */

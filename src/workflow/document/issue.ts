@@ -43,6 +43,7 @@ export type IssueCode =
   | 'unknown_execution_type'
   | 'pack_mismatch'
   | 'plan_mismatch'
+  | 'owners_alone'
   | 'test_failed'
   | 'more_findings'
   | 'too_much_work'

@@ -89,9 +89,10 @@ function obligationFor(
   const words = grantsFor(road, sideEffects).at(-1) ?? ['']
   const isTool = words[0] === 'agent.turn'
   if (isTool) return { effects: { 'agent.tool.act': { confirm } } }
-  const name = kind === 'blocks' || words[0] === 'ais.query' ? words[0] : 'act'
-  const named = { [name ?? '']: { confirm } }
-  return kind === 'blocks' || words[0] === 'ais.query' ? { blocks: named } : { effects: named }
+  const isOfWorkflow = words[0].startsWith('ais.')
+  const name = kind === 'blocks' || isOfWorkflow ? words[0] : 'act'
+  const named = { [name]: { confirm } }
+  return kind === 'blocks' || isOfWorkflow ? { blocks: named } : { effects: named }
 }
 
 async function published(tally: WiredRuntime, asked: Asked): Promise<void> {
@@ -131,7 +132,7 @@ describe('an obligation to ask approvers', () => {
         }
         await run.result
         expect(approved).toBe(1)
-        expect(done).toContain('act')
+        expect(done).toContain(road.done?.[0] ?? 'act')
         expect(await tally.replay()).toMatchObject({ ok: true })
       })
     }

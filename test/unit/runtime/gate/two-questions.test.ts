@@ -145,6 +145,8 @@ class Ledger {
       description: 'Acts.',
       parameters: { type: 'object' },
       sideEffects: 'non_idempotent',
+      // Others than the owner may leave out the question before what destroys nothing only.
+      isDestructive: false,
       perform: () => {
         this.#acts.push('act')
         return 'done'
@@ -163,6 +165,8 @@ class Ledger {
       providers: this.#chain.providers,
       workflow: {
         protocols: [aisText('erc20')],
+        // Only the owner may say in a bundle what is beyond this.
+        writes: 'broadcast',
         // Packs only tighten this.
         policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
       },
