@@ -15,8 +15,12 @@ export function agentNamed(id: string): Json {
 /** What an agent may be allowed to answer: questions, never permissions or decisions. */
 const answerable: ReadonlySet<string> = new Set(['confirmation', 'external'])
 
-export function mayAnswer({ reason }: Pick<OpenWait, 'reason'>): boolean {
-  return answerable.has(reason)
+/** A wait as far as it says who may answer it. */
+export type Answerable = Pick<OpenWait, 'actions' | 'reason'>
+
+/** One for a signal is none: signals are the owner's, and no answer ends it. */
+export function mayAnswer({ actions, reason }: Answerable): boolean {
+  return answerable.has(reason) && actions.some((action) => action !== 'signal')
 }
 
 /** The runs of a ledger, as far as what each waits for. */
@@ -44,6 +48,7 @@ export function refuseAgent(
   const wait = runs.waits(id).find((one) => one.token === token)
   if (wait === undefined) return refuse('there is no open wait with this token')
   if (!mayAnswer(wait)) {
-    return refuse(`a wait for ${wait.reason} is answered by the owner or an approver`)
+    const what = wait.actions.includes('signal') ? 'a signal' : wait.reason
+    return refuse(`a wait for ${what} is answered by the owner or an approver`)
   }
 }

@@ -1,8 +1,7 @@
-import type { OpenWait } from '../../block/index.js'
 import { isSamePrincipal, principalIn, principalLacks, stateOf } from '../../capability/index.js'
 import { type Json, TallyError } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
-import { agentNamed, mayAnswer } from './agents.js'
+import { type Answerable, agentNamed, mayAnswer } from './agents.js'
 import { ledgerReading } from './principal-grants.js'
 
 /** In whose name something is read. */
@@ -30,14 +29,14 @@ export class ReadingRights {
   }
 
   /** Whether it is shown what this principal has done. */
-  sees(principal: Json | undefined, waits: readonly Pick<OpenWait, 'reason'>[] = []): boolean {
+  sees(principal: Json | undefined, waits: readonly Answerable[] = []): boolean {
     if (this.#readsAll) return true
     if (this.#answers && waits.some(mayAnswer)) return true
     return principal !== undefined && isSamePrincipal(principal, this.#principal)
   }
 
   /** Throws `service.agent_reads_own`. */
-  check(principal: Json | undefined, waits: readonly Pick<OpenWait, 'reason'>[] = []): void {
+  check(principal: Json | undefined, waits: readonly Answerable[] = []): void {
     if (this.sees(principal, waits)) return
     throw new TallyError('service.agent_reads_own', { agent: this.#agent })
   }

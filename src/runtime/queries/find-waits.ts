@@ -2,7 +2,7 @@ import type { OpenWait } from '../../block/index.js'
 import { digestOf, isTallyError, limits, type RunId } from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
 import { refuseAgent } from '../gate/agents.js'
-import { ReadingRights } from '../gate/reading-rights.js'
+import { type ReadingAs, ReadingRights } from '../gate/reading-rights.js'
 import type { RunSummaryShown } from './find-runs.js'
 import type { Page, WaitLine } from './query-types.js'
 import {
@@ -36,15 +36,14 @@ export interface WaitParts {
 export async function findWaits(
   parts: WaitParts,
   { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
-  agent: string | undefined
+  reader: ReadingAs | undefined
 ): Promise<Page<WaitLine>> {
   const { index, ledger } = parts
   await index.refresh()
   const place = cursor === undefined ? undefined : parseWaitPlace(cursor)
   const mayWait = (run: IndexedRun) =>
     run.status === 'waiting' || (run.status === 'running' && parts.liveWaits(run.id).length > 0)
-  const rights =
-    agent === undefined ? undefined : new ReadingRights(ledger, { agent, answers: true })
+  const rights = reader && new ReadingRights(ledger, reader)
   const sees = (run: IndexedRun) =>
     rights?.sees(run.principal, [...run.waits, ...parts.liveWaits(run.id)]) ?? true
   const { found, next } = someOf(index.oldest(place?.run, sees), limit + 1, mayWait)
@@ -52,7 +51,8 @@ export async function findWaits(
   let last: string | null = null
   for (const run of found) {
     const record = ledger.run(run.id, { durable: true })
-    const lines = record === undefined ? [] : await waitLines(parts, record, { agent, rights })
+    const lines =
+      record === undefined ? [] : await waitLines(parts, record, { agent: reader?.agent, rights })
     const isBegun = place !== undefined && isPlaceOf(place.run, run)
     for (const line of isBegun ? lines.filter((one) => isBehind(one, place.wait)) : lines) {
       if (items.length === limit) return { items, next: last }
@@ -68,15 +68,14 @@ export async function findWaits(
 export async function waitsOfRun(
   parts: WaitParts,
   asked: { readonly runId: RunId; readonly limit: number; readonly cursor: string | undefined },
-  agent: string | undefined
+  reader: ReadingAs | undefined
 ): Promise<Page<WaitLine>> {
   const { ledger } = parts
   const { runId, limit, cursor } = asked
   const record = ledger.run(runId, { durable: true })
   if (record === undefined) return { items: [], next: null }
-  const rights =
-    agent === undefined ? undefined : new ReadingRights(ledger, { agent, answers: true })
-  const lines = await waitLines(parts, record, { agent, rights })
+  const rights = reader && new ReadingRights(ledger, reader)
+  const lines = await waitLines(parts, record, { agent: reader?.agent, rights })
   const place = cursor === undefined ? undefined : parseWaitPlace(cursor)
   const left = place === undefined ? lines : lines.filter((line) => isBehind(line, place.wait))
   const items = left.slice(0, limit)

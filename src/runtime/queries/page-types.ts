@@ -42,4 +42,8 @@ export interface RunFilter {
 export type RunsFilter = RunFilter & PageParams
 
 /** Of which run, or of all. */
-export type WaitsFilter = PageParams & { readonly runId?: string }
+export type WaitsFilter = PageParams & {
+  readonly runId?: string
+  /** With an agent: it may answer waits, and sees those of runs that others started. */
+  readonly answers?: boolean
+}

@@ -22,7 +22,7 @@ export interface IndexedRun {
   readonly principal: Json
   readonly tags: readonly string[]
   /** What a message can end, while it is parked. */
-  readonly waits: readonly Pick<OpenWait, 'token' | 'reason'>[]
+  readonly waits: readonly Pick<OpenWait, 'actions' | 'reason' | 'token'>[]
 }
 
 /** Whether the one who asks may know of a run. */
@@ -123,7 +123,7 @@ export class RunIndex {
     const text = canonicalize(principal)
     const known = this.#principals.get(text) ?? principal
     this.#principals.set(text, known)
-    const waits = waitsOf(record).map(({ token, reason }) => ({ token, reason }))
+    const waits = waitsOf(record).map(({ actions, reason, token }) => ({ actions, reason, token }))
     return { id, at, name, status, principal: known, tags, waits }
   }
 

@@ -78,12 +78,13 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
     waits: async (params) => {
       const runId = params.optionalText('runId')
       const page = pageOf(params)
-      const agent = params.optionalText('agent')
+      const [agent, answers] = [params.optionalText('agent'), params.flag('answers')]
       params.end()
+      const reader = agent === undefined ? undefined : { agent, answers }
       const asked = { ledger, index: index(), isFollower, liveWaits, summary }
       const found = { ...asked, beginnings: beginnings() }
-      if (runId === undefined) return findWaits(found, page, agent)
-      return waitsOfRun(found, { runId: runId as RunId, ...page }, agent)
+      if (runId === undefined) return findWaits(found, page, reader)
+      return waitsOfRun(found, { runId: runId as RunId, ...page }, reader)
     },
     locate: async (params) => {
       const text = params.text('text')

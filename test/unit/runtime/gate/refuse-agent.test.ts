@@ -16,7 +16,8 @@ const reasons = [
   'external',
   'integrity'
 ] as const
-const waitFor = (reason: Wait['reason'], token: string) => ({ reason, token }) as Wait
+const waitFor = (reason: Wait['reason'], token: string, actions: Wait['actions'] = ['resume']) =>
+  ({ actions, reason, token }) as Wait
 
 /** How an agent `planner` is answered that answers the wait `t` of a run. */
 function outcome(started: { readonly [name: string]: Json } | undefined, waits: readonly Wait[]) {
@@ -43,13 +44,15 @@ describe('an agent that answers a wait', () => {
   })
 
   it('K13: may answer a question or an event, and nothing else', () => {
-    const may = reasons.filter((reason) => mayAnswer({ reason }))
+    const may = reasons.filter((reason) => mayAnswer({ actions: ['resume'], reason }))
     expect(may).toEqual(['confirmation', 'external'])
     for (const reason of reasons) {
       const asked = outcome(owned, [waitFor('retry', 's'), waitFor(reason, 't')])
       const problem = `a wait for ${reason} is answered by the owner or an approver`
       expect(asked).toBe(may.includes(reason) ? 'accepted' : refused(problem))
     }
+    const signal = outcome(owned, [waitFor('external', 't', ['signal'])])
+    expect(signal).toBe(refused('a wait for a signal is answered by the owner or an approver'))
   })
 
   it.each([

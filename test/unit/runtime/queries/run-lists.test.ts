@@ -204,14 +204,19 @@ describe('the list of waits', () => {
       )
     const signatures = 'it takes signatures of 2 of 3 approvers; 0 are there'
     expect(await reasons({})).toEqual({ confirmation: signatures, permission: signatures })
-    expect(await reasons({ agent: 'mail' })).toEqual({ confirmation: signatures })
+    expect(await reasons({ agent: 'mail', answers: true })).toEqual({ confirmation: signatures })
+    expect(await reasons({ agent: 'mail' })).toEqual({})
   })
 
-  it('K13: shows an agent what it may answer', async () => {
+  it('K13: shows an agent that may answer what it may answer, and another nothing', async () => {
     await using tally = await opened()
     await parked(tally, 'owned')
-    const { items } = await tally.queries.waits({ agent: 'mail' })
+    const { items } = await tally.queries.waits({ agent: 'mail', answers: true })
     expect(items).toMatchObject([{ runId: 'owned', mayAnswer: { ok: true } }])
+    for (const runId of [undefined, 'owned']) {
+      const asked = runId === undefined ? {} : { runId }
+      expect((await tally.queries.waits({ agent: 'mail', ...asked })).items).toEqual([])
+    }
   })
 
   it('L12: leaves out a run whose wait is not what is signed, and the list of runs names it', async () => {

@@ -36,3 +36,40 @@ it('K13: the owner alone sends signals, and what a sender is called is claimed',
   const body = expect.objectContaining({ action: 'signal', by, id: 'one', value: 1 })
   expect(entries).toContainEqual(expect.objectContaining({ k: 'sealed', body }))
 })
+
+const asks = defineBlock({
+  name: 'asks',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: (ctx) => ctx.wait({ reason: 'external', request: 'Well?' }).then(() => null)
+})
+
+it('K14: an agent that may answer sees the runs that wait for an answer, none for a signal', async () => {
+  await using tally = await openOn(openMemoryStore(), {
+    blocks: [takes, asks],
+    random: systemRandom
+  })
+  const nodes = { a: { block: 'asks' } }
+  await tally.start(document, { id: 'signal' })
+  await tally.start({ ...document, nodes }, { id: 'answer' })
+  for (const id of ['signal', 'answer']) {
+    for await (const { type } of await tally.attach(id)) if (type === 'run.parked') break
+  }
+  const { signal } = new AbortController()
+  const by = { agent: 'helper', answers: true }
+  const ask = async (method: string, params: Json) => tally.service({ method, params, signal })
+  const seen: unknown[] = []
+  const runs = tally.service({ method: 'runs', params: by, signal }) as AsyncIterable<Json>
+  for await (const run of runs) seen.push((run as { readonly id: string }).id)
+  expect(seen).toEqual(['answer'])
+  expect(await ask('show', { id: 'answer', ...by })).toMatchObject({ id: 'answer' })
+  await expect(ask('show', { id: 'signal', ...by })).rejects.toMatchObject({
+    code: 'service.agent_reads_own'
+  })
+  expect(await ask('waits', by)).toMatchObject({ items: [{ runId: 'answer' }] })
+  const [wait] = await (await tally.attach('signal')).waits()
+  const given = { id: 'signal', token: wait?.token ?? '', digest: wait?.digest ?? '' }
+  await expect(
+    ask('message', { ...given, action: 'resume', agent: 'helper' })
+  ).rejects.toMatchObject({ code: 'service.agent_refused' })
+})
