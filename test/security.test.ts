@@ -9,16 +9,17 @@ import { Project } from './support/project.js'
 import { readPage } from './support/snippets.js'
 import {
   ask,
-  type Caller,
   commandLineCaller,
   consoleCaller,
   documentCaller,
-  mcpCaller,
   programCaller,
   signatureCaller,
   socketCaller
 } from './support/walk/callers.js'
+import { mcpCaller } from './support/walk/mcp-callers.js'
+import { followRows, processRows, workflowRows } from './support/walk/newer-rows.js'
 import { recordingRoad, type Try, viewerRoad } from './support/walk/viewers.js'
+import { OTHER_USER, stages, through, type Walked } from './support/walk/walked.js'
 import {
   AGENT,
   DEMAND,
@@ -35,19 +36,6 @@ import {
  * that the road has, and what is then seen from outside is compared with the table of the page.
  */
 
-/** How far the owner has gone for the caller: nothing, all grants, and the switches of a server. */
-const stages = ['yes', 'granted', 'switch'] as const
-type Stage = (typeof stages)[number]
-
-interface Walked {
-  readonly road: string
-  readonly principal: string
-  readonly stages?: readonly Stage[]
-  /** Whether this stage needs the road opened anew. */
-  readonly needsOther?: (stage: Stage) => boolean
-  open(world: World, stage: Stage): Promise<Try>
-}
-
 let project: Project
 beforeAll(async () => {
   project = await Project.create()
@@ -55,17 +43,13 @@ beforeAll(async () => {
 })
 afterAll(() => project.remove())
 
-const through = (caller: Caller, world: World): Try => ({
-  attempt: (kind, ownersRun) => ask(world, kind, caller, ownersRun),
-  ...(caller.close === undefined ? {} : { close: caller.close })
-})
-
 const toolOf: Readonly<Record<EffectClass, string>> = {
   read: 'ledger.read',
   write: 'act',
   money: 'pay',
   key: 'system.key.rotate',
   answer: 'system.approve',
+  signal: 'system.signal',
   signed: 'system.approver',
   grant: 'system.grant'
 }
@@ -108,6 +92,7 @@ const roads: readonly Walked[] = [
     stages,
     open: async (world) => through(await socketCaller(world, AGENT), world)
   },
+  ...processRows(() => project),
   ...(
     [
       ['owner', { isReadOnly: false }],
@@ -165,6 +150,7 @@ const roads: readonly Walked[] = [
       return through({ run, close }, world)
     }
   },
+  ...workflowRows,
   {
     road: 'package',
     principal: 'package',
@@ -197,6 +183,7 @@ const roads: readonly Walked[] = [
       }
     })
   },
+  ...followRows,
   {
     road: 'telemetry',
     principal: 'backend that gets it',
@@ -291,14 +278,14 @@ const roads: readonly Walked[] = [
   }
 ]
 
-const OTHER_USER = 65_533
 /** Only the superuser, as whom containers run tests, can play another user. */
 const isSuperuser = process.getuid?.() === 0
 
 /** What an attempt of each class brought about, and at which stage. */
-async function walk({ road, principal, stages: tried = ['yes'], needsOther, open }: Walked) {
+async function walk(walked: Walked) {
+  const { road, principal, stages: tried = ['yes'], needsOther, handOver, open } = walked
   const allowed = rowOf(road, principal) ?? {}
-  const world = await World.open()
+  const world = await World.open(handOver === undefined ? {} : { handOver })
   const words: Record<string, string> = {}
   let opened: Try | undefined
   try {

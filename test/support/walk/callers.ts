@@ -1,16 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { type Hash, isTallyError, type Json, type JsonObject } from '../../../src/core/index.js'
 import { connectOwner, type OwnerClient } from '../../../src/owner/index.js'
 import { type ApproverName, approvers, signed } from '../approvers.js'
-import { builtFile } from '../built.js'
 import { openedConsole } from '../console/opened.js'
 import { isLong } from '../effort.js'
 import type { Project } from '../project.js'
-import { AGENT, type EffectClass, lone, SIGNED_RUN, type World } from './world.js'
+import { type EffectClass, lone, OWNERS_TAG, SIGNED_RUN, type World } from './world.js'
 
 /** What a caller can ask on a road; what a road has no form for is absent. Replies are texts. */
 export interface Caller {
@@ -18,7 +14,10 @@ export interface Caller {
   readonly isDear?: boolean
   intent?(asked: { readonly action: string; readonly payload: JsonObject }): Promise<unknown>
   run?(document: JsonObject): Promise<unknown>
+  /** Starts a workflow in code by its name. */
+  workflow?(name: string): Promise<unknown>
   show?(run: string): Promise<unknown>
+  signal?(run: string): Promise<unknown>
   answer?(run: string, given: GivenAnswer): Promise<unknown>
   close?(): Promise<unknown>
 }
@@ -32,7 +31,7 @@ export interface GivenAnswer {
 }
 
 let names = 0
-const nextId = () => {
+export const nextId = () => {
   names += 1
   return `asked-${names}`
 }
@@ -53,7 +52,7 @@ function textOf(reply: unknown): string {
 }
 
 async function formsOf(world: World, kind: EffectClass, caller: Caller, ownersRun: string) {
-  const { intent, run, show, answer } = caller
+  const { intent, run, workflow, show, signal, answer } = caller
   const asIntents = (asked: readonly { action: string; payload: JsonObject }[]) =>
     asked.flatMap((one) => [
       ...(intent === undefined ? [] : [() => intent(one)]),
@@ -63,7 +62,8 @@ async function formsOf(world: World, kind: EffectClass, caller: Caller, ownersRu
     ])
   const does = (name: string) => [
     ...asIntents([{ action: name, payload: {} }]),
-    ...(run === undefined ? [] : [() => run(lone(name))])
+    ...(run === undefined ? [] : [() => run(lone(name)), () => run(lone(`walk.${name}`))]),
+    ...(workflow === undefined ? [] : [() => workflow(`walk.${name}`)])
   ]
   const grantee = { principal: { kind: 'agent', id: 'accomplice' }, subject: 'act' }
   switch (kind) {
@@ -94,6 +94,13 @@ async function formsOf(world: World, kind: EffectClass, caller: Caller, ownersRu
       if (wait === undefined || answer === undefined) return []
       return [() => answer(ownersRun, { token: wait.token, digest: wait.digest })]
     }
+    case 'signal':
+      return [
+        ...(signal === undefined ? [] : [() => signal(ownersRun)]),
+        ...asIntents([
+          { action: 'system.signal', payload: { run: ownersRun, name: 'word', value: 1 } }
+        ])
+      ]
     case 'signed': {
       const [wait] = await (await world.tally.attach(SIGNED_RUN)).waits()
       if (wait === undefined) return []
@@ -125,15 +132,20 @@ async function formsOf(world: World, kind: EffectClass, caller: Caller, ownersRu
   }
 }
 
-export function programCaller({ tally }: World): Caller {
+export function programCaller({ tally, workflows }: World): Caller {
   return {
     intent: (asked) => tally.intent(asked),
     run: (document) => tally.begin(document, { id: nextId() }).result,
     show: async (run) => {
       const entries: unknown[] = [tally.run(run)]
       for await (const entry of tally.journal(run)) entries.push(entry)
-      return entries
+      return [...entries, await tally.query(run, 'word')]
     },
+    workflow: async (name) => {
+      const workflow = workflows.find((one) => one.name === name)
+      return workflow === undefined ? undefined : tally.begin(workflow, null).result
+    },
+    signal: (run) => tally.signal(run, 'word', 1),
     answer: async (id, { token, ...given }) => (await tally.attach(id)).approve(token, given)
   }
 }
@@ -151,8 +163,19 @@ export async function socketCaller(world: World, agent?: string): Promise<Caller
   return {
     intent: (asked) => request('intent', { ...asked, ...by, id: nextId() }),
     run: (document) => streamed(owner, 'run', { ...documentParams(document), ...by }),
+    workflow: async (name) => {
+      const forms = [{ workflow: name }, { published: name }, { workflow: `${name}@1` }]
+      return [
+        ...(await all(forms, (what) => streamed(owner, 'run', { ...what, id: nextId(), ...by }))),
+        ...(await all(forms, (what) => request('start', { ...what, id: nextId(), ...by })))
+      ]
+    },
+    signal: (id) => request('signal', { id, name: 'word', value: 1, ...by }),
     show: async (id) => [
-      await request('show', { id, ...by, ...(agent === undefined ? {} : { answers: false }) }),
+      // Each by itself: what is refused keeps no other from being tried.
+      ...(await all(agent === undefined ? [{}] : [{}, { answers: false }], (answers) =>
+        request('show', { id, ...by, ...answers })
+      )),
       // An agent gets no recording: the method takes no name of one. Others neither, or show less.
       ...(await all(agent === undefined ? [] : readings(id), ([method, params]) =>
         request(method, { ...params, ...by })
@@ -169,7 +192,14 @@ export async function socketCaller(world: World, agent?: string): Promise<Caller
 /** Methods that read, with what they need. */
 const readings = (id: string): readonly (readonly [string, JsonObject])[] => [
   ['find', { text: id }],
+  ['find', { tag: OWNERS_TAG }],
+  ['find', { waiting: true }],
   ['waits', {}],
+  ['waits', { runId: id }],
+  ['query', { id, key: 'word' }],
+  ['exceptions', { id }],
+  ['resumable', {}],
+  ['stateHistory', { key: 'wallet/balance' }],
   ['locate', { text: id }],
   ['calls', { id }],
   ['chart', { id }],
@@ -177,21 +207,21 @@ const readings = (id: string): readonly (readonly [string, JsonObject])[] => [
   ['log', {}],
   ['replay', { index: 0 }]
 ]
-const streams = ['recording', 'journal', 'events', 'feed'] as const
+const streams = ['recording', 'journal', 'events', 'follow', 'feed'] as const
 
 /** What each of some forms gave, or failed with. */
-async function all<Form>(forms: readonly Form[], ask: (form: Form) => Promise<unknown>) {
+export async function all<Form>(forms: readonly Form[], ask: (form: Form) => Promise<unknown>) {
   const told: unknown[] = []
   for (const form of forms) told.push(await ask(form).catch(textOf))
   return told
 }
 
-const documentParams = (document: JsonObject): JsonObject => ({
+export const documentParams = (document: JsonObject): JsonObject => ({
   document: JSON.stringify(document),
   id: nextId()
 })
 
-async function streamed(owner: OwnerClient, method: string, params: JsonObject) {
+export async function streamed(owner: OwnerClient, method: string, params: JsonObject) {
   const events: Json[] = []
   for await (const event of owner.stream(method, params)) {
     events.push(event)
@@ -215,6 +245,8 @@ export function commandLineCaller(world: World, project: Project, uid?: number):
       await writeFile(project.path(name), JSON.stringify(document))
       return tally('run', name)
     },
+    workflow: (name) => tally('run', '--workflow', name, '--inputs', 'null'),
+    signal: (run) => tally('signal', run, 'word', '--value', '1'),
     show: async (run) => [
       await tally('show', run, '--journal'),
       await tally('test', 'from', run, '--private', '--force', '--out', `${run}.test.mjs`)
@@ -245,53 +277,6 @@ export function signatureCaller(
   }
 }
 
-const TOKEN = 'token-of-the-walk'
-
-export async function mcpCaller(
-  world: World,
-  project: Project,
-  options: { readonly over: 'stdio' | 'http'; readonly switches: boolean; readonly token?: string }
-): Promise<Caller> {
-  const switches = options.switches ? ['--allow-answers', '--allow-documents'] : []
-  const words = ['mcp', '--as', AGENT, '--dir', world.location, ...switches]
-  const { token = TOKEN } = options
-  const client = new Client({ name: 'walk', version: '1' })
-  if (options.over === 'stdio') {
-    const args = [builtFile('cli/main.js'), ...words]
-    const command = { command: process.execPath, args, cwd: project.folder }
-    await client.connect(new StdioClientTransport({ ...command, stderr: 'ignore' }) as never)
-  } else {
-    const environment = { TALLY_MCP_TOKEN: TOKEN }
-    const server = project.start([...words, '--http', '0'], { environment })
-    await server.says(`/mcp as ${AGENT}`)
-    const url = new URL(/http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(server.said())?.[0] ?? 'none:')
-    if (token !== TOKEN) return strangerCaller(world, url, token)
-    const requestInit = { headers: { authorization: `Bearer ${token}` } }
-    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }) as never)
-  }
-  const call = (name: string, given: object) => client.callTool({ name, arguments: { ...given } })
-  const read = (uri: string) => client.readResource({ uri })
-  return { ...toolCaller(call, world, read), close: () => client.close() }
-}
-
-const toolCaller = (
-  call: (name: string, given: object) => Promise<unknown>,
-  { tally }: World,
-  read: (uri: string) => Promise<unknown>
-): Caller => ({
-  intent: (asked) => call('submit_intent', { ...asked, id: nextId() }),
-  run: (document) => call('run', documentParams(document)),
-  show: async (id) => [
-    await call('show_run', { id }),
-    await call('get_receipt', { index: 0 }),
-    await call('verify', { replay: true }),
-    ...(await all([`runs/${id}`, 'runs', 'receipts', 'receipts/0'], (path) =>
-      read(`ledger://${tally.identity}/${path}`)
-    ))
-  ],
-  answer: (run, wait) => call('answer_wait', { run, ...wait, action: 'approve' })
-})
-
 /** A page of the console; `stranger` is a page of another origin, in the same browser. */
 export async function consoleCaller(
   world: World,
@@ -315,6 +300,8 @@ export async function consoleCaller(
   return {
     intent: (intent) => asked('intent', { ...intent, id: nextId() }),
     run: (document) => asked('run', documentParams(document)),
+    workflow: (name) => asked('start', { workflow: name, id: nextId() }),
+    signal: (id) => asked('signal', { id, name: 'word', value: 1 }),
     show: async (id) => [
       await asked('show', { id }),
       ...(await all(readings(id), ([method, params]) => asked(method, params))),
@@ -328,24 +315,4 @@ export async function consoleCaller(
       await command.ended
     }
   }
-}
-
-/** A process of the machine that can reach the port and has no token, or a wrong one. */
-function strangerCaller(world: World, url: URL, token: string): Caller {
-  let id = 0
-  const asked = async (method: string, params: object) => {
-    id += 1
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream'
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id, method, params })
-    })
-    return `${response.status} ${await response.text()}`
-  }
-  const call = (name: string, given: object) => asked('tools/call', { name, arguments: given })
-  return toolCaller(call, world, (uri) => asked('resources/read', { uri }))
 }

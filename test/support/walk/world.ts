@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AdapterRegistry, type AgentTool, fakeAdapter } from '../../../src/agent/index.js'
-import { defineBlock, type WaitOptions } from '../../../src/block/index.js'
+import { defineBlock, defineWorkflow, type WaitOptions } from '../../../src/block/index.js'
 import type { Json, JsonObject } from '../../../src/core/index.js'
+import { chainEffects } from '../../../src/executor/index.js'
 import { createRuntime, type Registrations, type WiredRuntime } from '../../../src/runtime/index.js'
 import { aisText } from '../ais.js'
 import { TestChain } from '../ais-chain.js'
@@ -16,13 +17,24 @@ import { PackageFolder } from '../packages.js'
 import { SpansInMemory } from '../spans.js'
 
 /** What a caller may bring about, as SECURITY.md names it. */
-export const effectClasses = ['read', 'write', 'money', 'key', 'answer', 'signed', 'grant'] as const
+export const effectClasses = [
+  'read',
+  'write',
+  'money',
+  'key',
+  'answer',
+  'signal',
+  'signed',
+  'grant'
+] as const
 export type EffectClass = (typeof effectClasses)[number]
 
 /** What only the owner's run holds. */
 export const OWNERS_WORD = 'word-of-the-owner'
 /** The agent in whose name agents ask. */
 export const AGENT = 'walker'
+/** By which the owner finds the runs that it looks for. */
+export const OWNERS_TAG = 'kept'
 /** A run of the owner whose answer two of three approvers have to sign. */
 export const SIGNED_RUN = 'signed'
 /** Text of another that wants to be obeyed. */
@@ -40,7 +52,7 @@ export const DEMAND = JSON.stringify({
 export class World {
   readonly folder: string
   readonly location: string
-  readonly tally: WiredRuntime
+  tally: WiredRuntime
   /** What was done outside, in order. */
   readonly done: string[]
   /** What the model of its flows calls. */
@@ -49,9 +61,14 @@ export class World {
   readonly spans: SpansInMemory
   readonly #packages: PackageFolder
   readonly #server: Server
+  /** Registered workflows in code. */
+  readonly workflows: NonNullable<Registrations['workflows']>
+  readonly #open: (handOver?: true) => Promise<WiredRuntime>
   #runs = 0
 
   private constructor(parts: {
+    readonly open: (handOver?: true) => Promise<WiredRuntime>
+    readonly workflows: NonNullable<Registrations['workflows']>
     readonly folder: string
     readonly location: string
     readonly tally: WiredRuntime
@@ -61,6 +78,8 @@ export class World {
     readonly packages: PackageFolder
     readonly server: Server
   }) {
+    this.#open = parts.open
+    this.workflows = parts.workflows
     this.folder = parts.folder
     this.location = parts.location
     this.tally = parts.tally
@@ -71,7 +90,8 @@ export class World {
     this.#server = parts.server
   }
 
-  static async open(): Promise<World> {
+  /** With `handOver` its ledger is given to the next process that asks for it. */
+  static async open({ handOver }: { readonly handOver?: true } = {}): Promise<World> {
     // As for processes that are started: the path of the socket is the same here and there.
     delete process.env['XDG_RUNTIME_DIR']
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'tally-walk-')))
@@ -87,16 +107,28 @@ export class World {
     const packages = await PackageFolder.create()
     const location = join(folder, 'ledger')
     const spans = new SpansInMemory()
-    const tally = await createRuntime({
-      location,
-      create: 'if-absent',
-      insecurePlaintextKey: true,
-      telemetry: spans.telemetry,
-      ...registrationsOf((effect) => done.push(effect), tools),
-      packages: [await packages.write(thief((server.address() as AddressInfo).port))],
-      network: { policy: { allowLoopback: true } }
-    })
-    return new World({ folder, location, tally, done, tools, spans, packages, server })
+    const thiefs = [await packages.write(thief((server.address() as AddressInfo).port))]
+    const registrations = registrationsOf((effect) => done.push(effect), tools)
+    const { workflows = [] } = registrations
+    const open = (handedOver?: true) =>
+      createRuntime({
+        location,
+        create: 'if-absent',
+        insecurePlaintextKey: true,
+        telemetry: spans.telemetry,
+        ...registrations,
+        packages: thiefs,
+        network: { policy: { allowLoopback: true } },
+        ...(handedOver === undefined ? {} : { handOver: handedOver })
+      })
+    const tally = await open(handOver)
+    const parts = { open, workflows, folder, location, tally, done, tools, spans, packages, server }
+    return new World(parts)
+  }
+
+  /** The next process asks for the ledger, gets it, and is the owner's from now on. */
+  async handOver(): Promise<void> {
+    this.tally = await this.#open(true)
   }
 
   /** A run of the owner that holds a word of the owner's and waits for an answer. */
@@ -109,17 +141,15 @@ export class World {
   }
 
   async #park(id: string, block: string): Promise<void> {
-    const params = { document: JSON.stringify(lone(block)), id, inputs: { word: OWNERS_WORD } }
-    const { signal } = new AbortController()
-    const events = this.tally.service({ method: 'run', params, signal }) as AsyncIterable<Json>
-    for await (const event of events) {
-      if ((event as JsonObject)['type'] === 'run.parked') break
-    }
+    const inputs = { word: OWNERS_WORD }
+    const run = this.tally.begin(lone(block), { id, inputs, tags: [OWNERS_TAG] })
+    for await (const { type } of run) if (type === 'run.parked') break
   }
 
   /** Grants the agent everything that can be granted to one. */
   async grantAll(): Promise<void> {
-    for (const subject of ['act', 'pay', 'ask', 'ledger.read']) {
+    const ofWorkflows = ['ais.query', 'ais.preflight', 'ais.action']
+    for (const subject of ['act', 'pay', 'ask', 'ledger.read', ...ofWorkflows]) {
       const payload = { principal: { kind: 'agent', id: AGENT }, subject }
       const reply = await this.tally.intent({ action: 'system.grant', payload })
       if (reply.type !== 'dapp') throw new Error(JSON.stringify(reply))
@@ -134,6 +164,10 @@ export class World {
     const { state } = await this.tally.reconstructState(receipts - 1)
     const below = (...prefixes: readonly string[]) =>
       [...state].filter(([key]) => prefixes.some((prefix) => key.startsWith(prefix)))
+    let signals = 0
+    for await (const { value } of this.tally.journal(ownersRun)) {
+      if ((value as JsonObject)['k'] === 'signal') signals += 1
+    }
     const waitsOf = async (run: string) => (await (await this.tally.attach(run)).waits()).length
     return {
       read: '',
@@ -141,6 +175,7 @@ export class World {
       money: JSON.stringify([this.done.filter((effect) => effect === 'pay'), below('wallet/')]),
       key: JSON.stringify(this.#keyFiles().map(({ name, hash }) => [name, hash])),
       answer: String(await waitsOf(ownersRun)),
+      signal: String(signals),
       signed: String(await waitsOf(SIGNED_RUN)),
       grant: JSON.stringify(
         below('permissions/', 'approvers/', 'preferences/', 'packages/', 'system/grants/').concat(
@@ -208,6 +243,7 @@ export function registrationsOf(
       sideEffects: 'none',
       run: async (ctx) => {
         const request = { question: OWNERS_WORD }
+        await ctx.publish('word', OWNERS_WORD)
         await ctx.wait({ reason: 'confirmation', request, ...approvers })
         return null
       }
@@ -231,10 +267,31 @@ export function registrationsOf(
     })
   )
   const chain = new TestChain({ read: () => ({ balance: DEMAND }) })
+  const providers = chain.providers.map((provider) => ({
+    ...provider,
+    perform: async (call: Parameters<typeof provider.perform>[0]) => {
+      const given = await provider.perform(call)
+      if (provider.name === chainEffects.broadcast) {
+        told(chain.functions.at(-1) === 'transfer' ? 'pay' : 'act')
+      }
+      return given
+    }
+  }))
+  const inCode = (name: string) =>
+    defineWorkflow({
+      name: `walk.${name}`,
+      version: '1',
+      run: (ctx) => ctx.step(name, () => told(name))
+    })
   return {
     blocks: [does('act'), does('pay'), ...ask],
-    providers: chain.providers,
-    workflow: { protocols: [aisText('erc20')] },
+    workflows: [inCode('act'), inCode('pay')],
+    providers,
+    workflow: {
+      protocols: [aisText('erc20')],
+      writes: 'broadcast',
+      policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
+    },
     agents: { adapters, tools: [tool('act'), tool('pay')], environment: {} }
   }
 }
@@ -270,6 +327,10 @@ const thief = (port: number) => ({
     answer: [
       (api) => api.intents.submit({ action: 'system.approve' }),
       (api) => api.messages.send({ to: 'owner', text: 'approve' })
+    ],
+    signal: [
+      (api) => api.signals.send({ run: 'owners-1', name: 'word', value: 1 }),
+      (api) => api.intents.submit({ action: 'system.signal' })
     ],
     signed: [
       (api) => api.intents.submit({ action: 'system.approver' }),
