@@ -61,6 +61,17 @@ export {
   joinedObligation,
   type Obligations
 } from './code/obligation.js'
+export {
+  type BlockQueue,
+  type HeldLimits,
+  hasLimits,
+  heldLimits,
+  heldTerms,
+  type QueueLimits,
+  type QueueTerms,
+  queueNameProblem,
+  queueTermsFor
+} from './code/queue.js'
 export type { SchemaInput, SchemaOutput, TypedSchema } from './code/schema.js'
 export type {
   FunctionStepOptions,
@@ -153,6 +164,8 @@ export type {
 } from './pump/observer.js'
 export { ActorPool } from './pump/run-actors.js'
 export { RunPump } from './pump/run-pump.js'
+export type { QueuePlace } from './pump/work-queue.js'
+export { type QueueShown, type RateTimes, WorkQueues } from './pump/work-queues.js'
 export type { RecordedEntry } from './recovery/recovery.js'
 export { differing, type Finding, firstOf } from './replay/finding.js'
 export type { FoldObserver, MadeBlock } from './replay/fold.js'

@@ -9,6 +9,9 @@ import { text } from './frame/text.js'
 export interface RunsOptions {
   readonly status?: string
   readonly name?: string
+  readonly tag?: string
+  readonly parent?: string
+  readonly queue?: string
   readonly limit?: string
 }
 
@@ -28,7 +31,7 @@ export async function runs(frame: Frame, options: RunsOptions): Promise<ExitCode
       quarantined ? output.paint('red', 'quarantined') : statusText(output.paint, status),
       name,
       timeText(updatedAt),
-      line.problem ?? line.failure ?? (waits.length === 0 ? '' : `${waits.length} open`)
+      line.problem ?? line.failure ?? standing(waits.length, line.queued?.name)
     ])
     for (const line of table(rows)) output.line(line)
     const notChecked = new Set(found.flatMap((one) => one.notChecked))
@@ -38,16 +41,24 @@ export async function runs(frame: Frame, options: RunsOptions): Promise<ExitCode
   })
 }
 
+function standing(waits: number, queue: string | undefined): string {
+  if (queue !== undefined) return `queued in ${queue}`
+  return waits === 0 ? '' : `${waits} open`
+}
+
 /** Page by page, as many as are wanted. */
 async function* listed(
   client: Session['client'],
-  { status, name }: RunsOptions,
+  { status, name, tag, parent, queue }: RunsOptions,
   limit: number | undefined
 ): AsyncGenerator<RunLine> {
   const filter = {
     // The service refuses a status that it does not know.
     ...(status === undefined ? {} : { status: status as ShownStatus }),
-    ...(name === undefined ? {} : { name })
+    ...(name === undefined ? {} : { name }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(queue === undefined ? {} : { queued: queue })
   }
   let left = limit ?? Number.POSITIVE_INFINITY
   for (let cursor: string | null | undefined; cursor !== null && left > 0; ) {

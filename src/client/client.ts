@@ -90,8 +90,9 @@ class LinkedClient implements Client {
     what: { readonly document: string } | { readonly workflow: string },
     options: ClientStartOptions = {}
   ): Promise<StartedRun> {
-    const { id = this.#random.uuid(), signal, inputs, context, trace } = options
-    const params = { ...what, id, ...present({ inputs, context, trace }) }
+    const { id = this.#random.uuid(), signal, ...terms } = options
+    const { inputs, context, trace, tags, queue } = terms
+    const params = { ...what, id, ...present({ inputs, context, trace, tags, queue }) }
     const started = await this.#request('start', params, signal)
     if ('refused' in started) throw refusedError(started.refused)
     return started

@@ -142,6 +142,11 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => inNextTurn(resolve))
 }
 
+/** A time as libraries take it. */
+export function dateAt(atMs: number): Date {
+  return new Date(atMs)
+}
+
 /** A time of an unknown range as RFC 3339 writes it, in UTC; `-` for one that no date has. */
 export function rfc3339(atMs: number): string {
   const date = new Date(atMs)

@@ -17,6 +17,7 @@ export type {
 export { isHash, isIdentityId, isPublicKey, isRunId, isSignature } from './brand.js'
 export {
   type Clock,
+  dateAt,
   elapsedMs,
   ManualClock,
   nextTurn,

@@ -126,6 +126,30 @@ export const RUN_SIGNALS_WAITING_MAX = 1_000
 export const RUN_SIGNALS_BYTES_MAX = 16 * 1024 * 1024
 /** Signals that a run takes in all: their ids are kept in memory while it runs. */
 export const RUN_SIGNALS_MAX = 10_000
+/** What a queue does at once where it does not say: effects of one name, for one. */
+export const QUEUE_CONCURRENCY_DEFAULT = 64
+/** The most that it may say. */
+export const QUEUE_CONCURRENCY_MAX = 100_000
+/** The most that a queue may begin in one span of its rate: so many times are kept. */
+export const QUEUE_RATE_MAX = 10_000
+/** Priorities of work in a queue, above and below 0. */
+export const QUEUE_PRIORITY_MAX = 100
+/** Characters of the name of a queue, and of a partition. */
+export const QUEUE_NAME_LENGTH_MAX = 128
+/** Of so many that a queue begins, one is the oldest, whatever its priority and partition. */
+export const QUEUE_OLDEST_EVERY = 16
+/** Characters of a cron expression, a time zone, or another word of a schedule. */
+export const SCHEDULE_TEXT_LENGTH_MAX = 128
+/** The shortest interval of a schedule. */
+export const SCHEDULE_EVERY_MS_MIN = 1_000
+/** Runs that a schedule begins at once for what fell due before. */
+export const SCHEDULE_CATCH_UP_MAX = 1_000
+/** Open runs of one schedule, with which it begins no more. */
+export const SCHEDULE_OPEN_MAX = 1_000
+/** Times that are told of a schedule before they come. */
+export const SCHEDULE_TIMES_SHOWN_MAX = 100
+/** Work of one queue that is told by name. */
+export const QUEUE_WORK_SHOWN_MAX = 100
 /** How long a unit waits for keys that another unit has reserved (L10). */
 export const RESERVATION_WAIT_MS = 30_000
 /** A run whose only timer is due sooner than this stays in memory instead of being parked. */

@@ -61,6 +61,7 @@ export { identityAsked, identityNamed, madeIdentityKey } from './system/identiti
 export { keyRotation } from './system/keys.js'
 export { PUBLISHED_PREFIX } from './system/published.js'
 export { REPLACED_KEYS_PREFIX, replacedKey } from './system/revoked.js'
+export { SCHEDULES_PREFIX } from './system/schedules.js'
 export type { Versions } from './system/system-work.js'
 export { programVersions, sameVersions, VERSIONS_KEY, versionsIn } from './system/versions.js'
 export { type UsedCode, usedBlock, usedPackage } from './used-code.js'

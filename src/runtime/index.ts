@@ -76,6 +76,7 @@ export type {
   VerificationProgress,
   WaitLine
 } from './queries/query-types.js'
+export type { QueuedLine, QueueLine, ScheduleLine } from './queries/work-lines.js'
 export type { DeliveredEvent } from './run/channel.js'
 export type { Answer, RunHandle, RunResult } from './run/handle.js'
 export { commandIn, type GivenCommand } from './run/messages.js'
@@ -86,6 +87,7 @@ export type { SignalOptions } from './run/signal-options.js'
 export type { StartedRun, StartOptions } from './run/start-options.js'
 export type { WiredRuntime } from './runtime.js'
 export type { FollowOptions, Runtime, RuntimeOptions, RuntimeStatus } from './runtime-api.js'
+export type { Overlap, ScheduleOptions } from './schedule/schedule-options.js'
 export type {
   AnswerAction,
   AnswerParams,

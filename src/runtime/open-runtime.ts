@@ -34,9 +34,12 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     if (options.inspect !== undefined) runtime.inspect(options.inspect)
     if (options.onEvent !== undefined) runtime.events.on('event', options.onEvent)
     const takesWork = options.mode !== 'replay' && runtime.takesWork
-    if (options.resume !== false && takesWork) await runtime.resumeAll()
+    const goesOn = options.resume !== false && takesWork
+    if (goesOn) await runtime.schedules.prepare()
+    if (goesOn) await runtime.resumeAll()
     if (options.mode !== 'replay') runtime.runsOf.withoutCode.look()
     runtime.quarantine.opened()
+    if (goesOn) await runtime.schedules.begin(options.schedules ?? [])
     // Its methods cannot be replaced (K10).
     Object.freeze(runtime)
     return runtime

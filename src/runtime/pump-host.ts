@@ -1,4 +1,12 @@
-import { ActorPool, CHILD_EFFECT, type Provider, Turns, UnitGate } from '../block/index.js'
+import {
+  ActorPool,
+  CHILD_EFFECT,
+  type Provider,
+  type RateTimes,
+  Turns,
+  UnitGate,
+  WorkQueues
+} from '../block/index.js'
 import type { Json } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { Registry } from './code/registry.js'
@@ -19,9 +27,10 @@ export function hostOf(
     /** Starts what workflows in code wait for. */
     readonly children: Provider
     readonly exceptions: ExceptionLog
+    readonly rates: RateTimes
   }
 ): RunsHost {
-  const { clock, durability, profile, outside, telemetry, exceptions, children } = options
+  const { clock, durability, profile, outside, telemetry, exceptions, children, rates } = options
   if (telemetry !== undefined) {
     ledger.onCommit(({ written }) => {
       if (written !== undefined) telemetry.committed({ ...written, at: clock.now() })
@@ -34,6 +43,7 @@ export function hostOf(
     turns: new Turns(),
     actors: new ActorPool(),
     gate: new UnitGate(clock),
+    queues: new WorkQueues(clock, registry.queues, rates),
     redactor: registry.redactor,
     identity: ledger.identity,
     profile,

@@ -32,11 +32,13 @@ import type {
   WaitLine,
   WaitsFilter
 } from './queries/query-types.js'
+import type { QueueLine } from './queries/work-lines.js'
 import type { DeliveredEvent } from './run/channel.js'
 import type { RunHandle } from './run/handle.js'
 import type { OnQuarantine } from './run/quarantine.js'
 import type { SignalOptions } from './run/signal-options.js'
 import type { StartedRun, StartOptions, WorkflowStartOptions } from './run/start-options.js'
+import type { ScheduleOptions } from './schedule/schedule-options.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
 
 export interface RuntimeOptions extends Registrations, OpenOptions {
@@ -51,6 +53,11 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
    * here rests, and `status().warnings` says why. A ledger in safe mode resumes nothing.
    */
   readonly resume?: boolean
+  /**
+   * Registered as by {@link Runtime.schedule}, before anything falls due; where nothing is resumed,
+   * nothing is registered, and nothing begins by time.
+   */
+  readonly schedules?: readonly ScheduleOptions[]
   /** Hears every event of {@link Runtime.events}, from the first run that is resumed on. */
   readonly onEvent?: (event: DeliveredEvent) => void
   /**
@@ -179,6 +186,17 @@ export interface Runtime extends AsyncDisposable {
    */
   signal(id: string, name: string, value?: Json, options?: SignalOptions): Promise<SignalOutcome>
   /**
+   * Begins runs of a workflow or a document by time, from now on and in every process that holds
+   * the ledger; a receipt of the owner says so. Registered again as it is, nothing changes;
+   * otherwise it takes the place of the earlier one. Rejects with `runtime.invalid_schedule`,
+   * `runtime.workflow_not_registered`. `tally.queries.schedules()` lists them, and the intents
+   * `system.schedule.pause`, `.resume` and `.remove` do what they say.
+   *
+   * @example
+   * await tally.schedule({ name: 'nightly', cron: '0 3 * * *', timeZone: 'Asia/Tokyo', workflow })
+   */
+  schedule<Input = unknown>(schedule: ScheduleOptions<Input>): Promise<IntentReply>
+  /**
    * Lets a quarantined run continue with the registered code: a receipt says so, and the run then
    * continues as any other. Fails as `not_quarantined`.
    */
@@ -202,6 +220,11 @@ export interface Runtime extends AsyncDisposable {
    * undefined: nothing. Rejects with `run.not_found`.
    */
   query(id: string, key: string): Promise<Json | undefined>
+  /**
+   * The queues, or the one of a name: how much of each has its turn, and what waits. What they hold
+   * is declared in the options and with blocks and workflows.
+   */
+  queues(name?: string): Promise<readonly QueueLine[]>
   /** The state as it is on disk, from outside of runs. */
   readonly state: OutsideState
   /** The record of a run, as far as it is durable. */

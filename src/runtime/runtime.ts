@@ -10,7 +10,6 @@ import {
   type Hash,
   type IdentityId,
   type Json,
-  type JsonObject,
   type Random,
   type RunId,
   TallyError
@@ -58,10 +57,13 @@ import { ExceptionLog } from './run/exception-log.js'
 import type { RunHandle } from './run/handle.js'
 import { ownerNamed } from './run/messages.js'
 import { judgeOpenJournals } from './run/own-journal.js'
-import { Quarantine } from './run/quarantine.js'
+import { type Quarantine, quarantineOf } from './run/quarantine.js'
+import { KeptRateTimes } from './run/rate-times.js'
 import { Runs } from './run/runs.js'
 import { type GivenStart, type StartSource, startOf } from './run/start-source.js'
 import type { Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
+import { type ScheduleKeeper, scheduleKeeperOf } from './schedule/schedule-keeper.js'
+import type { ScheduleOptions } from './schedule/schedule-options.js'
 import { exemptSecrets } from './service/redacted-service.js'
 import { servingOf } from './serving.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
@@ -95,6 +97,7 @@ export class WiredRuntime implements Runtime {
   readonly #importing: Importing
   readonly #inspections: Inspections
   readonly quarantine: Quarantine
+  readonly schedules: ScheduleKeeper
   #warnings: readonly string[] = []
   #causes: readonly OpeningCause[] = []
   #closed: Promise<void> | undefined
@@ -114,14 +117,13 @@ export class WiredRuntime implements Runtime {
     this.packages = new Packages(this.ledger, kernel.packageCache, kernel.sandbox)
     const exceptions = new ExceptionLog(opened.realPath, this.identity)
     const { provider: children } = new ChildRuns(registry.documents, () => this.runsOf)
-    const kept = { outside, telemetry, exceptions, children }
+    const rates = new KeptRateTimes(opened.realPath, this.identity)
+    const kept = { outside, telemetry, exceptions, children, rates }
     const host = hostOf(this.ledger, registry, { clock, profile, durability, ...kept })
-    this.quarantine = this.#quarantining(options.onQuarantine)
+    this.quarantine = quarantineOf(this, options.onQuarantine)
     this.runsOf = new Runs({
-      ledger: this.ledger,
-      registry,
-      ...{ quarantine: this.quarantine, random, events: this.events },
-      host,
+      ...{ ledger: this.ledger, registry, host, random },
+      ...{ quarantine: this.quarantine, events: this.events },
       onIntentWork: (position) => this.intents.stepped(position)
     })
     registry.rooms.onDelta((delta) => this.runsOf.tell({ ...delta, runId: delta.runId as RunId }))
@@ -136,10 +138,8 @@ export class WiredRuntime implements Runtime {
     const { ledger, packages, audit, runsOf: runs } = this
     const codeHashes = () => packages.installedCode()
     this.#lock = new IntegrityLock({ ledger, kernel: KERNEL_VERSION, realPath, codeHashes })
-    this.#acts = new SystemActs({
-      ...{ ...opened, clock, random, profile, versions },
-      ...{ registry, packages }
-    })
+    const acting = { ...opened, clock, random, profile, versions, registry, packages }
+    this.#acts = new SystemActs(acting)
     this.#importing = new Importing(opened)
     this.#inspections = new Inspections({ ledger, registry, events: this.events })
     this.intents = new Intents({
@@ -151,12 +151,14 @@ export class WiredRuntime implements Runtime {
       mode: options.mode ?? 'normal',
       keepLock: () => this.#lock.keep(),
       quarantined: () => this.quarantine.refresh(),
+      scheduled: () => this.schedules.changed(),
       read: (action, payload) =>
         readSystem({ ledger, packages, audit, lock: this.#lock, realPath }, action, payload),
       act: (asked) => this.#acts.act(asked),
       exports: async (asked) => (await exporting()).exportIntent((to) => this.export(to), asked),
       imports: (asked) => this.#importing.act(asked)
     })
+    this.schedules = scheduleKeeperOf(this, clock)
     this.#conversation = new Conversation({
       ledger,
       registry,
@@ -171,7 +173,8 @@ export class WiredRuntime implements Runtime {
   }
 
   #warned(): readonly string[] {
-    return [...this.#warnings, ...exemptSecrets(this.registry.redactor)]
+    const texts = [...this.#warnings, ...this.schedules.warnings()]
+    return [...texts, ...exemptSecrets(this.registry.redactor)]
   }
 
   /** Checks what is there, and notes with which program it continues (K2, K10). */
@@ -185,19 +188,6 @@ export class WiredRuntime implements Runtime {
     if (this.#mode === 'replay') return
     await this.#acts.begin((action) => this.intent({ action }))
     if (difference !== undefined) await this.quarantine.found(difference)
-  }
-
-  #quarantining(onQuarantine: WiredOptions['onQuarantine']): Quarantine {
-    const parts = {
-      ledger: this.ledger,
-      mark: (payload: JsonObject) => this.intent({ action: 'system.quarantine', payload }),
-      hold: (run: RunId) => this.runsOf.hold(run),
-      free: (run: RunId) => this.runsOf.free(run),
-      tell: (event: DeliveredEvent) => {
-        if (!this.runsOf.tell(event)) this.events.emit('event', event)
-      }
-    }
-    return new Quarantine(parts, onQuarantine)
   }
 
   async #found(difference: Difference): Promise<void> {
@@ -267,6 +257,8 @@ export class WiredRuntime implements Runtime {
   readonly signal: Runtime['signal'] = (id, name, value = null, how = {}) =>
     this.runsOf.signal(id as RunId, name, value, how)
 
+  readonly schedule: Runtime['schedule'] = (given) => this.schedules.add(given as ScheduleOptions)
+
   release(id: string): Promise<IntentReply> {
     return this.intent({ action: 'system.release', payload: { run: id } })
   }
@@ -286,6 +278,9 @@ export class WiredRuntime implements Runtime {
       : this.queries.find(filter)) as Runtime['runs']
   readonly query: Runtime['query'] = async (id, key) =>
     (await import('./queries/published-values.js')).publishedValue(this, id as RunId, key)
+
+  readonly queues: Runtime['queues'] = async (name) =>
+    (await this.queries.queues(name === undefined ? {} : { name })).queues
 
   readonly waits: Runtime['waits'] = (filter = {}) => this.queries.waits(filter)
 
@@ -375,6 +370,7 @@ export class WiredRuntime implements Runtime {
   async #close(): Promise<void> {
     await this.#importing.close()
     this.#opened.socket?.pause()
+    await this.schedules.close()
     await this.runsOf.close()
     await this.#inspections.close()
     await this.registry.rooms.close()

@@ -7,6 +7,7 @@ import type { OpeningCause } from './opening/opening-remedies.js'
 import type { ExceptionLog } from './run/exception-log.js'
 import type { Runs } from './run/runs.js'
 import type { Runtime } from './runtime-api.js'
+import type { ScheduleKeeper } from './schedule/schedule-keeper.js'
 import { redactedService } from './service/redacted-service.js'
 import { serve } from './service/service.js'
 
@@ -17,6 +18,7 @@ type Served = Pick<Runtime, 'export' | 'install' | 'lint' | 'planText' | 'rechec
   readonly ledger: Ledger
   readonly registry: Registry
   readonly runsOf: Runs
+  readonly schedules: ScheduleKeeper
 }
 
 /** What callers may ask of a runtime, in its process and behind its socket, without secrets. */
@@ -36,6 +38,7 @@ export function servingOf(
     warnings: async () => [...opening.warned(), ...(await runs.withoutCode.warnings())],
     causes: () => opening.causes(),
     thrown: () => opening.exceptions.lines,
+    problemOf: (schedule) => runtime.schedules.problemOf(schedule),
     running: { runs, registry },
     asking: {
       intent: (request, principal) => runtime.intents.submit(request, principal),

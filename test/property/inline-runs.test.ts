@@ -11,7 +11,8 @@ import {
   runInline,
   startedDraft,
   Turns,
-  UnitGate
+  UnitGate,
+  WorkQueues
 } from '../../src/block/index.js'
 import {
   canonicalize,
@@ -156,6 +157,7 @@ class Side {
       turns: new Turns(),
       actors: new ActorPool(),
       gate,
+      queues: new WorkQueues(clock),
       redactor: registry.redactor,
       identity: ledger.identity,
       profile: { js: 'test' },

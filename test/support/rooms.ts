@@ -33,6 +33,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     'opening',
     'system',
     'intent',
+    'schedule',
     'queries',
     'service',
     'location'
@@ -73,6 +74,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   preact: [pageFolder],
   '@preact/signals': [pageFolder],
   commander: ['src/cli/'],
+  croner: ['src/runtime/schedule/'],
   eventemitter3: ['src/runtime.ts', 'src/runtime/'],
   viem: ['src/executor/evm/', 'src/testing/evm-node/'],
   ai: ['src/agent/transports/'],

@@ -18,6 +18,7 @@ import {
   declaredObligation,
   type Obligations
 } from './obligation.js'
+import { type BlockQueue, blockQueue } from './queue.js'
 import { anyValue, parserOf, parseWith, schemaOf } from './schema.js'
 import type { Parsed } from './value-schema.js'
 
@@ -51,6 +52,8 @@ export interface BlockDefinition<Input = unknown, Output = unknown> extends Decl
   readonly compensate?: Compensation
   /** Keeps the payload or result out of the receipt, behind a salted hash (formats.md §3). */
   readonly private?: { readonly input?: boolean; readonly output?: boolean }
+  /** Where its effects wait for their turn; by its own name each, where it does not say. */
+  readonly queue?: string | BlockQueue
   run(ctx: BlockContext, input: Input): Promise<Output> | Output
 }
 
@@ -69,6 +72,8 @@ export interface Block {
   readonly declares?: BlockObligation
   /** What holds for it in the run that has looked it up. */
   readonly obligations?: BoundObligations
+  /** Where its effects wait for their turn: of no influence on what it does, and on no hash. */
+  readonly queue?: BlockQueue
   /** sha256(JCS({name, version, schemas})): declared, not measured. */
   readonly codeHash: Hash
   /** JSON Schema of its input; absent: the definition has none. */
@@ -181,6 +186,8 @@ function blockOf<Input, Output>(
   if (badIntent !== undefined) throw invalid(name, `its intent ${badIntent} is not a dotted name`)
   const declares = declaredObligation(definition)
   if (declares !== undefined && 'problem' in declares) throw invalid(name, declares.problem)
+  const queue = definition.queue === undefined ? undefined : blockQueue(definition.queue)
+  if (queue !== undefined && 'problem' in queue) throw invalid(name, queue.problem)
   return Object.freeze<Block>({
     name,
     version,
@@ -191,6 +198,7 @@ function blockOf<Input, Output>(
     isOutputPrivate: definition.private?.output ?? false,
     ...(definition.compensate === undefined ? {} : { compensate: definition.compensate }),
     ...(declares === undefined ? {} : { declares }),
+    ...(queue === undefined ? {} : { queue }),
     ...codeOf(),
     // The schema has just produced the input that the definition's own type asks for.
     run: (ctx, input) => definition.run(ctx, input as Input)

@@ -9,6 +9,7 @@ import {
 import type { FunctionCall } from '../chart/function-call.js'
 import type { SideEffectClass } from '../chart/protocol.js'
 import type { EffectCall, Located } from './context.js'
+import type { QueueTerms } from './queue.js'
 
 /** What one attempt asked for and has not been given yet. `seq` counts its calls from 1. */
 export type Call =
@@ -69,6 +70,8 @@ export interface ChildRequest extends CallBase {
   readonly call: FunctionCall
   /** Does the work of a step that is a function. */
   readonly perform: ((call: EffectCall) => unknown) | undefined
+  /** Where the effects of the step wait for their turn; the journal does not have it. */
+  readonly queue: QueueTerms | undefined
   /** The line of the code that asks, where somebody may want to know. */
   readonly line: string | undefined
   /** The code may end without having waited for it. */

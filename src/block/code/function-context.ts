@@ -20,9 +20,11 @@ import { BlockFailure, type EffectCall, type WaitAnswer, type WaitOptions } from
 import { publishBy } from './exchange.js'
 import { callerLine } from './line.js'
 import { failureResponse, outcomeOf } from './outcome.js'
+import type { QueueTerms } from './queue.js'
 import {
   type FunctionStepOptions,
   nodeOptionsOf,
+  queueOf,
   referenceOf,
   type StepOptions,
   spanOf
@@ -56,8 +58,7 @@ type Work = Block | ((input: never, call: EffectCall) => unknown)
 /** A step that was asked for and whose call is made in the next microtask. */
 interface AskedStep {
   readonly call: StepCall
-  readonly perform: ((call: EffectCall) => unknown) | undefined
-  readonly line: string | undefined
+  readonly made: Made
   turn: PlanTurn | undefined
   isLoose: boolean
   isMade: boolean
@@ -146,20 +147,15 @@ export class FunctionContext implements WorkflowContext {
   async #atomicOnce(name: string, run: (scope: StepScope) => Promise<unknown>): Promise<Response> {
     let scope = 0
     const line = lineOf(this.#port)
-    const over = childCall(
-      this.#port,
-      { kind: 'scope', name },
-      { line, perform: undefined },
-      (seq) => {
-        scope = seq
-      }
-    )
+    const over = childCall(this.#port, { kind: 'scope', name }, { line }, (seq) => {
+      scope = seq
+    })
     over.catch(() => undefined)
     const steps = new StepMaker(this.#port, this.#terms, scope)
     const response = await scopeResponse(steps, run)
     // Its answer is that of the atomic part: it has none of its own.
     const ended: FunctionCall = { kind: 'return', scope, response }
-    void childCall(this.#port, ended, { line, perform: undefined, isLoose: () => true })
+    void childCall(this.#port, ended, { line, isLoose: () => true })
     return over
   }
 
@@ -226,16 +222,8 @@ class StepMaker {
     const promise = new Promise<Response>((resolve, reject) => {
       const call = this.#callOf(name, work, input, options)
       const perform = typeof work === 'function' ? performing(work) : undefined
-      asked = {
-        call,
-        perform,
-        line,
-        turn: undefined,
-        isLoose: false,
-        isMade: false,
-        resolve,
-        reject
-      }
+      const made = { perform, line, queue: queueOf(options) }
+      asked = { call, made, turn: undefined, isLoose: false, isMade: false, resolve, reject }
     }).then((response) => {
       if (!response.success) throw new StepFailure(name, response)
       return response.data as never
@@ -285,7 +273,7 @@ class StepMaker {
   #make(): void {
     for (const asked of this.#asked.splice(0)) {
       asked.isMade = true
-      const { call, turn, line, perform } = asked
+      const { call, turn, made } = asked
       const turned =
         turn === undefined ? call : { ...call, options: { ...call.options, turns: [turn] } }
       const isLoose = () => asked.isLoose
@@ -293,7 +281,7 @@ class StepMaker {
         if (this.#open > limits.WORKFLOW_STEPS_OPEN_MAX) {
           throw new BlockFailure('too_many_steps', { open: this.#open })
         }
-        childCall(this.#port, turned, { line, perform, isLoose })
+        childCall(this.#port, turned, { ...made, isLoose })
           .finally(() => {
             this.#open -= 1
           })
@@ -341,7 +329,8 @@ class StepMaker {
 
 interface Made {
   readonly line: string | undefined
-  readonly perform: AskedStep['perform']
+  readonly perform?: ((call: EffectCall) => unknown) | undefined
+  readonly queue?: QueueTerms | undefined
   readonly isLoose?: () => boolean
 }
 
@@ -349,13 +338,13 @@ interface Made {
 function childCall(
   port: BodyPort,
   call: FunctionCall,
-  { line, perform, isLoose = () => false }: Made,
+  { line, perform, queue, isLoose = () => false }: Made,
   numbered: (seq: number) => void = () => undefined
 ): Promise<Response> {
   // Plain JSON; its type only lacks the index signature.
   return port.call<Response>(call.kind, call as unknown as Json, (made) => {
     numbered(made.seq)
-    return { kind: 'child', call, perform, line, isLoose, ...made }
+    return { kind: 'child', call, perform, queue, line, isLoose, ...made }
   })
 }
 

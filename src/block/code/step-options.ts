@@ -4,6 +4,7 @@ import type { NodeOptions, RetryPolicyStep, SideEffectClass } from '../chart/req
 import type { Block } from './block.js'
 import { BlockFailure } from './context.js'
 import { lowest } from './obligation.js'
+import { heldTerms, type QueueTerms } from './queue.js'
 
 /** How often a step is tried, and how long apart (B8). */
 export interface StepRetry {
@@ -32,6 +33,8 @@ export interface StepOptions {
   readonly onError?: 'fail' | 'ask'
   /** Keys of the workflow's context that the step is given (B1). */
   readonly context?: readonly string[]
+  /** Declared queue in which what it does outside waits for its turn. */
+  readonly queue?: string | QueueTerms
 }
 
 export interface StepConfirm {
@@ -89,6 +92,14 @@ function retryOf(given: number | StepRetry): RetryPolicyStep {
       : { maxIntervalMs: spanOf('retry.maxInterval', maxInterval) }),
     ...(errors === undefined ? {} : { errors: [...errors] })
   }
+}
+
+/** Throws `invalid_options` for what is no place in a queue. */
+export function queueOf({ queue }: StepOptions): QueueTerms | undefined {
+  if (queue === undefined) return undefined
+  const terms = heldTerms(queue)
+  if (!('problem' in terms)) return terms
+  throw new BlockFailure('invalid_options', { option: 'queue', problem: terms.problem })
 }
 
 /** Throws `invalid_options` for what is no time span. */

@@ -2,6 +2,7 @@ import { type Hash, hashJson, type Json, TallyError, withoutUndefined } from '..
 import type { SideEffectClass } from '../chart/request.js'
 import { type Block, defineBlock, type FunctionBody } from './block.js'
 import { FunctionContext } from './function-context.js'
+import type { BlockQueue } from './queue.js'
 import {
   parserOf,
   type SchemaInput,
@@ -35,6 +36,8 @@ export interface Workflow<Input = unknown, Output = unknown> {
   readonly version: string
   /** Blocks that its steps may call; registered with it. */
   readonly blocks: readonly Block[]
+  /** Where its runs wait for their turn; of no influence on its definition. */
+  readonly queue?: BlockQueue
   /** Its code as the attempt at the root of a run, where `block` leads to what it may call. */
   readonly body: (block: (reference: string) => Block | undefined) => Block
   /** Never there: for the compiler alone. */
@@ -51,6 +54,8 @@ export interface WorkflowDefinition {
   readonly blocks?: readonly Block[]
   /** Keeps input or result out of the receipt of the run, behind a salted hash. */
   readonly private?: { readonly input?: boolean; readonly output?: boolean }
+  /** Where its runs wait for their turn; one that another run waits for has it with that. */
+  readonly queue?: string | BlockQueue
 }
 
 /**
@@ -119,8 +124,10 @@ export function defineWorkflow(
     name,
     version,
     run: () => null,
-    ...(given.private === undefined ? {} : { private: given.private })
+    ...(given.private === undefined ? {} : { private: given.private }),
+    ...(given.queue === undefined ? {} : { queue: given.queue })
   })
+  const { queue, ...code } = plain
   const schemas = {
     input: schemaOf(name, input, 'input'),
     output: schemaOf(name, output, 'output')
@@ -137,7 +144,7 @@ export function defineWorkflow(
     const problem = 'it names a block twice in one version'
     throw new TallyError('block.invalid_definition', { name, problem })
   }
-  const code = {
+  const own = {
     codeHash: hashJson(definition as unknown as Json),
     parseInput: parserOf(input),
     parseOutput: outputOf(parserOf(output))
@@ -147,9 +154,10 @@ export function defineWorkflow(
     const terms = { name, version, block: declared }
     const run: FunctionBody['run'] = (port, value) =>
       given.run(new FunctionContext(port, terms), value)
-    return Object.freeze<Block>({ ...plain, ...code, body: { run } })
+    return Object.freeze<Block>({ ...code, ...own, body: { run } })
   }
-  return Object.freeze({ kind: 'workflow', definition, name, version, blocks, body })
+  const queued = queue === undefined ? {} : { queue }
+  return Object.freeze({ kind: 'workflow', definition, name, version, blocks, ...queued, body })
 }
 
 function outputOf(parse: Block['parseOutput']): Block['parseOutput'] {

@@ -21,6 +21,7 @@ import type { Provider } from '../run/provider.js'
 import type { UnitGate } from './gate.js'
 import type { RunObserver } from './observer.js'
 import type { ActorPool } from './run-actors.js'
+import type { WorkQueues } from './work-queues.js'
 
 /** An effect that is about to be sent for the first time. */
 export interface AskedEffect {
@@ -49,6 +50,8 @@ export interface PumpHost {
   readonly clock: Clock
   readonly turns: Turns
   readonly gate: UnitGate
+  /** Where effects, and runs, wait for their turn. */
+  readonly queues: WorkQueues
   /** Knows the secrets of this runtime: none of them is in what effects give back. */
   readonly redactor: Redactor
   /** Without it every run makes its own actors. */
@@ -90,6 +93,8 @@ export type RunEnd =
       readonly due: number | null
       readonly checkpoint: RunCheckpoint | undefined
     }
+  /** It waits for its turn, and nothing is asked of it now. */
+  | { readonly kind: 'held' }
   /** Without a checkpoint: an overlay is open, and only the journal has what is in it. */
   | {
       readonly kind: 'stopped'

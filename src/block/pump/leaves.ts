@@ -74,6 +74,12 @@ export class Leaves {
 
   /** Whether something is under way that will come back by itself. */
   get isBusyOutside(): boolean {
+    if (this.#calls.areQueued && !this.#parts.inbox.isStopping) return true
+    return this.isPerforming
+  }
+
+  /** Whether that is something other than a turn that it waits for. */
+  get isPerforming(): boolean {
     if (this.#calls.arePerformed) return true
     for (const attempt of this.#parts.state.attempts.values()) if (attempt.isElsewhere) return true
     return false
@@ -154,7 +160,7 @@ export class Leaves {
   /** Begins the code of an attempt; whether it is owed the answers of its recorded results. */
   #begin(attempt: Attempt): boolean {
     const { inbox, state, writer } = this.#parts
-    if (attempt.isStarted || inbox.isStopping) return false
+    if (attempt.isStarted || inbox.isStopping || inbox.isHeld) return false
     const outcome = inputTooLarge(attempt.payloadText())
     if (outcome !== undefined) {
       inbox.post({ kind: 'outcome', attempt, outcome })
@@ -265,6 +271,7 @@ export class Leaves {
   close(attempt: Attempt): void {
     if (attempt.ask.options.deadline !== undefined) this.#parts.inbox.disarm(deadlineKey(attempt))
     this.#parts.host.gate.release(attempt)
+    this.#calls.withdraw(attempt)
     attempt.abandon()
   }
 }

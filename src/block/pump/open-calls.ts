@@ -1,10 +1,10 @@
 import { type Hash, type Json, limits, nextTurn } from '../../core/index.js'
-import { ROOT_PATH } from '../chart/protocol.js'
 import { type Call, type EffectRequest, effectKey } from '../code/calls.js'
 import type { Outcome } from '../code/outcome.js'
 import type { StateView } from '../code/state-view.js'
 import { calledDraft } from '../run/body.js'
 import { keptEvent, type Performed, requestedDraft } from '../run/decide.js'
+import type { SealedFailure } from '../run/entries.js'
 import { contradicted } from '../run/failed-attempts.js'
 import { KeptWrites } from '../run/kept-writes.js'
 import type { Overlay } from '../run/overlay.js'
@@ -19,7 +19,10 @@ import { tellThrown } from './exceptions.js'
 import type { PumpEvent } from './inbox.js'
 import type { PumpParts } from './parts.js'
 import { perform } from './performing.js'
+import { callServed, QueuedCalls } from './queued-calls.js'
 import { KeptBodies, type RecallPort, recallPortOf } from './recall.js'
+import type { AdmittedEvent, Turn } from './turn.js'
+import type { QueuePlace } from './work-queue.js'
 
 /**
  * Does what becomes of the calls of one run's leaves: answered from an earlier attempt, sent,
@@ -37,6 +40,7 @@ export class OpenCalls {
   /** Bodies of earlier attempts' results that only the journal has. */
   readonly #kept = new WeakMap<Past, KeptBodies>()
   readonly #keptWrites = new WeakMap<Past, KeptWrites>()
+  readonly #queued: QueuedCalls
   /** Effects sent and not yet answered. */
   #performing = 0
   #isFlushPlanned = false
@@ -44,11 +48,22 @@ export class OpenCalls {
   constructor(parts: PumpParts) {
     this.#parts = parts
     this.#recallPort = recallPortOf(parts)
+    this.#queued = new QueuedCalls(parts)
   }
 
   /** Whether an answer will come back by itself. */
   get arePerformed(): boolean {
     return this.#performing > 0
+  }
+
+  /** Whether effects wait for their turn. */
+  get areQueued(): boolean {
+    return this.#queued.size > 0
+  }
+
+  /** An attempt has ended, or its run has: what it waited for with others is not waited for. */
+  withdraw(attempt: Attempt): void {
+    this.#queued.withdraw(attempt)
   }
 
   /** Takes a call without a recorded result. */
@@ -112,26 +127,39 @@ export class OpenCalls {
   }
 
   /** Counts what is under way; a failure ends the run. */
-  #whilePerforming(work: () => Promise<void>): void {
+  #whilePerforming(work: () => Promise<void>, place?: QueuePlace): void {
     this.#performing += 1
     work()
       .catch((error: unknown) => this.#parts.inbox.fail(error))
       .finally(() => {
         this.#performing -= 1
+        place?.leave()
       })
   }
 
   /**
-   * Sends an effect. A write is journaled first and waits for the disk (L7); a read changes nothing
-   * outside, so it runs ahead of the disk like a pure step (D2). `isOrdered`: a person has said
-   * that it is to be sent again.
+   * Sends an effect when its turn comes. `isOrdered`: a person has said that it is to be sent
+   * again.
    */
   send(attempt: Attempt, call: EffectRequest, isOrdered = false): void {
+    const place = this.#queued.enter(attempt, call, isOrdered)
+    if (place !== 'waiting') this.sendNow(attempt, call, { isOrdered, place })
+  }
+
+  /**
+   * Sends an effect that has its turn, unless its code has gone on without it. A write is journaled
+   * first and waits for the disk (L7); a read changes nothing outside, so it runs ahead of the disk
+   * like a pure step (D2). Nothing is journaled before its turn: what waits was not sent.
+   */
+  sendNow(attempt: Attempt, call: EffectRequest, { isOrdered, place }: Turn): void {
     const { state, inbox } = this.#parts
     const { path, step } = attempt.ask
     const { seq, requestHash } = call
     const refused = this.#refused(attempt, call)
-    if (refused !== undefined) return inbox.post(refused)
+    if (refused !== undefined) {
+      place?.leave()
+      return inbox.post(refused)
+    }
     const key = effectKey(state.runId, path, step, seq, requestHash)
     const wasSent = attempt.past.wasSent(seq, requestHash)
     const repeated = wasSent && !isOrdered
@@ -144,7 +172,13 @@ export class OpenCalls {
           ? await this.#perform(attempt, call, { key, repeated, isOrdered })
           : { kind: 'failed', failure }
       inbox.post({ kind: 'performed', attempt, call, performed })
-    })
+    }, place)
+  }
+
+  /** The turn of an effect has come. */
+  admitted({ attempt, call, turn }: AdmittedEvent): void {
+    if (this.#queued.takes(attempt, call)) this.sendNow(attempt, call, turn)
+    else turn.place?.leave()
   }
 
   #perform(
@@ -173,11 +207,8 @@ export class OpenCalls {
   }
 
   /** What does a step of a workflow function that is a function of the program. */
-  #functionOf({ ask }: Attempt, { effect }: EffectRequest): Provider | undefined {
-    const { serves } = ask.options
-    if (serves === undefined || ask.path === ROOT_PATH) return undefined
-    const call = this.#parts.state.attempts.get(ROOT_PATH)?.callAt(serves)
-    const run = call?.kind === 'child' ? call.perform : undefined
+  #functionOf(attempt: Attempt, { effect }: EffectRequest): Provider | undefined {
+    const run = callServed(this.#parts.state, attempt)?.perform
     // What it gives is checked where it is sealed.
     return run && { name: effect, perform: async (asked) => (await run(asked)) as Json }
   }
@@ -186,9 +217,12 @@ export class OpenCalls {
    * Why who started the run may not have an effect sent that was not sent before: of another,
    * nothing would say what became of it. What undoes a write that has landed is not refused either.
    */
-  #refusalOf({ block, attribution }: Attempt, { effect }: EffectRequest) {
+  #refusalOf(attempt: Attempt, { effect }: EffectRequest): SealedFailure | undefined {
+    const { block, attribution } = attempt
     const { host, state } = this.#parts
     if (block === compensationBlock) return undefined
+    const queue = callServed(state, attempt)?.queue?.name
+    if (queue !== undefined && !host.queues.isDeclared(queue)) return unknownQueue(queue)
     const principal = state.started?.principal ?? null
     return host.refusesEffect?.({ effect, principal, block, attribution })
   }
@@ -286,6 +320,10 @@ export class OpenCalls {
 /** A signal that an attempt took came back when it failed; that there was none in time stays so. */
 function timedOut(kept: Kept | undefined): Kept | undefined {
   return kept !== undefined && isTimeout(kept.answer.body ?? null) ? kept : undefined
+}
+
+function unknownQueue(queue: string): SealedFailure {
+  return { reason: 'unknown_queue', definite: true, details: { queue } }
 }
 
 const READY: Promise<void> = Promise.resolve()

@@ -15,8 +15,9 @@ import { begun, unitContextOf } from '../run/unit.js'
 import { decisionWait } from '../run/wait-drafts.js'
 import type { Attempt, LiveState } from './attempt.js'
 import { Commits, type CommitsPort } from './commits.js'
+import { DeclaredOrder } from './declared-order.js'
 import { isFarAhead, type PumpHost, type RunEnd } from './host.js'
-import { DeclaredOrder, Inbox, type PumpEvent } from './inbox.js'
+import { Inbox, type PumpEvent } from './inbox.js'
 import type { EarlyCallRun } from './inline-run.js'
 import { givenOf, JournalWriter } from './journal-writer.js'
 import { Leaves } from './leaves.js'
@@ -135,7 +136,8 @@ export class RunPump implements CommitsPort {
     return this.#drive(async () => {
       this.recovery.finish()
       this.#isLive = true
-      this.writer.record(resumedDraft(this.writer.now()))
+      // One that waits for its turn continues when it has it.
+      if (!this.inbox.isHeld) this.writer.record(resumedDraft(this.writer.now()))
       for (const overlay of this.state.openOverlays.values()) await this.#repeatLists(overlay)
     })
   }
@@ -227,6 +229,7 @@ export class RunPump implements CommitsPort {
 
   /** Nothing to do now: waits for a fact, or finds that the run cannot continue by itself. */
   async #rest(): Promise<RunEnd | undefined> {
+    if (this.inbox.isIdle || (this.inbox.isHeld && this.inbox.isStopping)) return this.#held()
     if (this.inbox.isGraceOver) return this.#stopped()
     if (!this.leaves.isBusyOutside) {
       if (await this.#stirs()) return undefined
@@ -266,6 +269,12 @@ export class RunPump implements CommitsPort {
       marked = true
     }
     return marked
+  }
+
+  #held(): RunEnd {
+    this.writer.handInHeld()
+    this.writer.handIn()
+    return { kind: 'held' }
   }
 
   #stopped(): RunEnd {
@@ -323,6 +332,8 @@ export class RunPump implements CommitsPort {
   /** Takes a fact that is not the end of an attempt's code: records what it leads to. */
   async #answer(fact: Exclude<PumpEvent, { readonly kind: 'outcome' }>): Promise<void> {
     switch (fact.kind) {
+      case 'admitted':
+        return this.#calls.admitted(fact)
       case 'stale': {
         const { attempt, reruns } = fact
         const isSame = this.state.attempts.get(attempt.ask.path) === attempt

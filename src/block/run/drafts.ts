@@ -1,6 +1,7 @@
-import type { Hash, Json, JsonObject, RunTrace } from '../../core/index.js'
+import type { Hash, Json, JsonObject, RunId, RunTrace } from '../../core/index.js'
 import type { Response } from '../chart/protocol.js'
 import type { Obligations } from '../code/obligation.js'
+import type { QueueTerms } from '../code/queue.js'
 import type { EntryDraft, Pins, RunFinished, RunStarted, WaitBegun } from './entries.js'
 import type { RootBlock } from './root-block.js'
 import type { OpenAttempt, RunState } from './run-state.js'
@@ -24,11 +25,13 @@ export function startedDraft(
     readonly at: number
     readonly base: Hash | 'GENESIS'
     readonly start: AskedRun
+    readonly queue?: QueueTerms | undefined
+    readonly parent?: RunId | undefined
     readonly pins?: Pins | undefined
     readonly obligations?: Obligations | undefined
   }
 ): Omit<RunStarted, 'run' | 'n'> {
-  const { at, base, start, pins, obligations } = terms
+  const { at, base, start, queue, parent, pins, obligations } = terms
   const { name, definition, definitionHash } = root
   const classes = root.classes()
   return {
@@ -43,6 +46,8 @@ export function startedDraft(
     ...(start.context === undefined ? {} : { context: start.context }),
     ...(start.trace === undefined ? {} : { trace: start.trace }),
     ...(start.tags === undefined ? {} : { tags: start.tags }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(queue === undefined ? {} : { queue }),
     base,
     principal: start.principal,
     ...(pins === undefined ? {} : { pins }),

@@ -7,6 +7,7 @@ import {
   type Json,
   type JsonObject,
   type KnownTexts,
+  type RunId,
   type RunTrace
 } from '../../core/index.js'
 import type { Approval } from '../../identity/index.js'
@@ -15,6 +16,7 @@ import type { Response, SideEffectClass } from '../chart/protocol.js'
 import type { RecordedProvider } from '../code/block.js'
 import type { CompensatingCall } from '../code/compensation.js'
 import type { Obligations } from '../code/obligation.js'
+import type { QueueTerms } from '../code/queue.js'
 
 /**
  * Journal entries of a run. Every entry has its kind `k`, its run, its number `n` (from 0, without
@@ -78,6 +80,10 @@ export interface RunStarted extends EntryBase {
   readonly trace?: RunTrace
   /** By which its caller finds it, sorted: of no influence either; absent where none was given. */
   readonly tags?: readonly string[]
+  /** The run whose workflow waits for it: of no influence either; absent: none does. */
+  readonly parent?: RunId
+  /** In which it waits for its turn: of no influence either; absent: it waits for none. */
+  readonly queue?: QueueTerms
   /** Versions to which the names alone of its document have led (B10); absent: to none. */
   readonly pins?: Pins
   /**

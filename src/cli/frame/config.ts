@@ -26,6 +26,7 @@ const keys: Readonly<Record<keyof TallyConfig, true>> = {
   obligations: true,
   packages: true,
   providers: true,
+  queues: true,
   redactor: true,
   repairs: true,
   resolvers: true,

@@ -6,7 +6,12 @@ export function addReadCommands(add: Add): void {
   add('runs', 'list the runs, newest first', runs)
     .option('--status <status>', 'running, waiting, done, failed, cancelled or imported')
     .option('--name <name>', 'only those of documents with this name')
+    .option('--tag <tag>', 'only those that were started with this tag')
+    .option('--parent <run>', 'only those that the workflow of this run has started')
+    .option('--queue <queue>', 'only those that wait for their turn in this queue')
     .option('--limit <count>', 'only so many')
+  const queues = async () => (await import('../queues.js')).queues
+  add('queues [name]', 'list the queues, and what waits in one', queues)
   add(
     'watch',
     'show runs and waits as they change',

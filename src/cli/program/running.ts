@@ -34,6 +34,12 @@ export function addRunCommands(add: Add): void {
     .option('--id <id>', 'sent again with the same id, the signal changes nothing')
     .option('--by <name>', 'who sends it; kept as a claim')
     .option(...configOption)
+  const schedules = async () => (await import('../schedules.js')).schedules
+  add('schedules [name]', 'list what begins by time, or change one', schedules)
+    .option('--pause', 'begin no more of its runs until it is resumed')
+    .option('--resume', 'begin its runs again, without what fell due meanwhile')
+    .option('--remove', 'forget it; runs that have begun continue')
+    .option(...configOption)
   add('cancel <run>', 'end a run', async () => (await import('../cancel.js')).cancel)
     .option('--reason <text>', 'kept in the journal')
     .option(...configOption)

@@ -11,6 +11,7 @@ import { installPackage, uninstallPackage } from './packages.js'
 import { changeApprover, changeGrants, changePreference } from './permissions.js'
 import { publishDocument, withdrawDocument } from './published.js'
 import { quarantineRun, releaseRun } from './quarantine.js'
+import { keepSchedule, pauseSchedule, removeSchedule, resumeSchedule } from './schedules.js'
 import type { SystemWork, Versions } from './system-work.js'
 import { takeOver } from './take-over.js'
 import { upgradeVersions } from './versions.js'
@@ -27,6 +28,10 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
   'system.quarantine': quarantineRun,
   'system.release': releaseRun,
   'system.revoke': (work) => changeGrants(work, 'revoke'),
+  'system.schedule': keepSchedule,
+  'system.schedule.pause': pauseSchedule,
+  'system.schedule.remove': removeSchedule,
+  'system.schedule.resume': resumeSchedule,
   'system.takeover': takeOver,
   'system.upgrade': upgradeVersions,
   'system.withdraw': withdrawDocument
@@ -42,6 +47,10 @@ const ownerOnly: ReadonlySet<string> = new Set([
   'system.publish',
   'system.quarantine',
   'system.release',
+  'system.schedule',
+  'system.schedule.pause',
+  'system.schedule.remove',
+  'system.schedule.resume',
   'system.takeover',
   'system.upgrade',
   'system.withdraw'
@@ -52,6 +61,10 @@ const singleStepOnly: ReadonlySet<string> = new Set([
   'system.identity.create',
   'system.publish',
   'system.quarantine',
+  'system.schedule',
+  'system.schedule.pause',
+  'system.schedule.remove',
+  'system.schedule.resume',
   'system.takeover'
 ])
 

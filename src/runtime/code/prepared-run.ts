@@ -1,5 +1,6 @@
 import type {
   Block,
+  BlockQueue,
   CompiledDocument,
   CompiledFunction,
   CompiledRootLeaf,
@@ -42,6 +43,8 @@ export interface PreparedFunction {
   readonly block: BlockLookup
   readonly reached: () => ReachedCode
   readonly checkInputs: CheckInputs
+  /** Where its runs wait for their turn. */
+  readonly queue?: BlockQueue
 }
 
 /** What a run can have for its root, compiled. */

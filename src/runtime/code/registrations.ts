@@ -10,6 +10,7 @@ import type {
 import type { Json, Redactor } from '../../core/index.js'
 import type { IntentResolver } from '../../intent/index.js'
 import type { WorkflowHost } from '../../workflow/index.js'
+import type { DeclaredQueues } from './declared-queues.js'
 import type { ObligationOptions } from './obligations-in-force.js'
 
 /**
@@ -20,6 +21,11 @@ export interface Registrations {
   readonly blocks?: readonly Block[]
   /** Workflows in code; the blocks that they declare are registered with them. */
   readonly workflows?: readonly Workflow[]
+  /**
+   * Queues by name: how much of what waits in them is done at once, and how fast. An effect whose
+   * step and block name none waits in the queue of its own name.
+   */
+  readonly queues?: DeclaredQueues
   /** Documents that other documents may `use`: text or parsed. */
   readonly composites?: readonly (string | Json)[]
   /** By `name`, or by `name@version`. */

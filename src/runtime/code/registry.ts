@@ -2,6 +2,7 @@ import type {
   Block,
   BlockRegistry,
   DocumentDefinition,
+  HeldLimits,
   Pins,
   Provider,
   RunStarted,
@@ -13,6 +14,7 @@ import { type createIntentPipeline, resolveBlock, resolverProvider } from '../..
 import type { CheckInputs } from '../document/document-kind.js'
 import { DocumentRooms, type RoomHosts } from '../document/document-rooms.js'
 import { checkComposite, findingInputProblems } from '../document/used-inputs.js'
+import { declaredQueues } from './declared-queues.js'
 import { DocumentCompiler } from './document-compiler.js'
 import { NamedCode } from './named-code.js'
 import { ObligationsInForce } from './obligations-in-force.js'
@@ -43,6 +45,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   /** Flows of agents and workflows, loaded with the first document that needs them. */
   readonly rooms: DocumentRooms
   readonly documents: DocumentCompiler
+  readonly queues: ReadonlyMap<string, HeldLimits>
 
   /** Throws `runtime.duplicate_name`. What has to be read or loaded is not there yet. */
   private constructor(registrations: Registrations & RoomHosts & Sharing) {
@@ -58,6 +61,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     this.documents = new DocumentCompiler(this, registrations.compilations)
     for (const block of blocks) this.#addBlock(block)
     for (const workflow of registrations.workflows ?? []) this.#addWorkflow(workflow)
+    this.queues = declaredQueues(registrations.queues ?? {}, this.code)
     checkStepNames(this.code)
     this.#addOwn([resolveBlock])
     this.#resolvers = resolvers.map(({ name }) => name)

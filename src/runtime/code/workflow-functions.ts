@@ -21,7 +21,7 @@ export function isFunctionDefinition(definition: RunDefinition): definition is F
 
 /** A registered function with what holds for its blocks in a run. */
 export function prepareFunction(
-  { definition, name, version, blocks, body: bodyOf }: Workflow,
+  { definition, name, version, blocks, queue, body: bodyOf }: Workflow,
   scope: NameScope,
   { pins, obligations: all }: PinnedTerms
 ): PreparedFunction {
@@ -57,7 +57,8 @@ export function prepareFunction(
     const parsed = body.parseInput(withoutUndefined(inputs) as typeof inputs)
     return parsed.ok ? [] : [{ name: 'input', problem: parsed.problem }]
   }
-  return { ok: true, root, compiled, block, reached, checkInputs }
+  const queued = queue === undefined ? {} : { queue }
+  return { ok: true, root, compiled, block, reached, checkInputs, ...queued }
 }
 
 function bindingClassed({ classed }: Block, scope: NameScope): NonNullable<Block['classed']> {

@@ -59,6 +59,8 @@ export interface IntentsParts {
   readonly mode: 'normal' | 'replay'
   /** Reads anew which runs are quarantined. */
   quarantined(): Promise<void>
+  /** Reads anew what begins by time. */
+  scheduled(): Promise<void>
   /** Notes what is installed in the integrity lock (K10). */
   keepLock(): Promise<void>
   /** Answers a system intent that only reads (K2); undefined when it is none of those. */
@@ -174,6 +176,7 @@ export class Intents {
       await this.#parts.keepLock()
     }
     if (action === 'system.grant') await this.#wake(by)
+    if (action.startsWith('system.schedule')) await this.#parts.scheduled()
     if (action === 'system.quarantine' || action === 'system.release') {
       await this.#parts.quarantined()
     }

@@ -21,7 +21,10 @@ import {
 } from './run-index.js'
 
 /** What a list shows of a run beside what its receipts say. */
-export type RunSummaryShown = Omit<RunLine, 'principal' | 'receipts' | 'failure' | 'tags'>
+export type RunSummaryShown = Omit<
+  RunLine,
+  'principal' | 'receipts' | 'failure' | 'tags' | 'parent'
+>
 
 export interface LineParts {
   readonly ledger: Pick<Ledger, 'unit'> & ShownLedger
@@ -59,6 +62,7 @@ export class FoundRuns {
       const line = await this.#lines.line(record)
       // It may have moved since the index was read.
       if (filter.status !== undefined && line.status !== filter.status) continue
+      if (filter.queued !== undefined && line.queued === undefined) continue
       items.push(line)
     }
     return { items, next: next === undefined ? null : encodePlace(next) }
@@ -79,7 +83,7 @@ export class FoundRuns {
   }
 
   #wantedBy(filter: RunFilter): (run: IndexedRun) => boolean {
-    const { status, name, text, since, until, tag, waiting } = filter
+    const { status, name, text, since, until, tag, waiting, queued, parent } = filter
     const part = text?.toLowerCase()
     return (run) =>
       (status === undefined || this.#lines.shown(run.status) === status) &&
@@ -88,12 +92,19 @@ export class FoundRuns {
       (until === undefined || run.at < until) &&
       (tag === undefined || run.tags.includes(tag)) &&
       (waiting === undefined || isWaiting(run, waiting)) &&
+      (queued === undefined || mayBeQueued(run, queued)) &&
+      (parent === undefined || run.parent === parent) &&
       (part === undefined || `${run.id}\n${run.name}`.toLowerCase().includes(part))
   }
 }
 
 function isWaiting({ waits }: IndexedRun, waiting: true | string): boolean {
   return waiting === true ? waits.length > 0 : waits.some(({ reason }) => reason === waiting)
+}
+
+/** Its line says whether it is. */
+function mayBeQueued({ status, queue }: IndexedRun, queued: true | string): boolean {
+  return status === 'running' && queue !== undefined && (queued === true || queue === queued)
 }
 
 /**
@@ -111,13 +122,14 @@ export class RunLines {
 
   async line(record: RunRecord): Promise<RunLine> {
     const summary = await this.#parts.summary(record)
-    const { principal = null, tags } = record.started
+    const { principal = null, tags, parent } = record.started
     return {
       ...summary,
       status: this.shown(summary.status),
       principal,
       // What a journal has is as its caller gave it.
       ...(tags === undefined ? {} : { tags: tags as readonly string[] }),
+      ...(parent === undefined ? {} : { parent: parent as RunId }),
       receipts: await this.#receipts(record),
       ...(await this.#failure(record))
     }

@@ -37,6 +37,10 @@ export interface RunFilter {
   readonly tag?: string
   /** Parked on a wait that a message or a signal ends; a text: on one of this reason. */
   readonly waiting?: true | string
+  /** Waits for its turn in a queue; a text: in the one of this name. */
+  readonly queued?: true | string
+  /** Started by this run, as a child of its workflow. */
+  readonly parent?: string
 }
 
 export type RunsFilter = RunFilter & PageParams

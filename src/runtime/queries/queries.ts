@@ -35,6 +35,8 @@ const requests: Readonly<Record<keyof QueryRequests, true>> = {
   stateHistory: true,
   stateProof: true,
   doctor: true,
+  queues: true,
+  schedules: true,
   grants: true,
   resumable: true,
   locate: true

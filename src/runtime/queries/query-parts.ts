@@ -20,6 +20,8 @@ export interface QueryParts {
   causes?(): readonly OpeningCause[]
   /** What was thrown in runs of a ledger in memory; undefined where a file has it. */
   thrown?: (() => readonly ThrownLine[] | undefined) | undefined
+  /** Why the last run of a schedule could not begin. */
+  problemOf?: ((schedule: string) => string | null) | undefined
   verify(options: {
     readonly notes: readonly GivenNote[]
     readonly replay: boolean

@@ -1,4 +1,4 @@
-import type { OpenWait, Response } from '../../block/index.js'
+import type { OpenWait, QueueTerms, Response } from '../../block/index.js'
 import type { DigestedWait, Hash, Json, JsonObject, RunId } from '../../core/index.js'
 import type { GivenNote, QuarantineMark } from '../../ledger/index.js'
 import type { ThrownLine } from '../run/exception-log.js'
@@ -11,6 +11,7 @@ import type {
   ShownStatus,
   WaitsFilter
 } from './page-types.js'
+import type { WorkRequests } from './work-lines.js'
 
 /**
  * What a page asks of a ledger: lists page by page, one run as a picture at any entry, state as of
@@ -34,6 +35,10 @@ export interface RunLine {
   readonly principal: Json
   /** Absent: none. */
   readonly tags?: readonly string[]
+  /** The run that waits for it, of a child; absent: none. */
+  readonly parent?: RunId
+  /** The queue in which it waits for its turn; absent: in none. */
+  readonly queued?: QueueTerms
   readonly startedAt: number
   readonly updatedAt: number
   readonly entries: number
@@ -282,7 +287,7 @@ export interface FollowedEntry {
 }
 
 /** Queries with one result. */
-export interface QueryRequests {
+export interface QueryRequests extends WorkRequests {
   readonly find: {
     readonly params: RunFilter & PageParams & AskedAs
     readonly result: Page<RunLine>

@@ -21,6 +21,10 @@ export interface IndexedRun {
   /** Who began it: equal ones are one object. */
   readonly principal: Json
   readonly tags: readonly string[]
+  /** In which it waited or waits for its turn; undefined: none. */
+  readonly queue: string | undefined
+  /** The run that waits for it; undefined: none. */
+  readonly parent: string | undefined
   /** What a message can end, while it is parked. */
   readonly waits: readonly Pick<OpenWait, 'actions' | 'reason' | 'token'>[]
 }
@@ -119,12 +123,13 @@ export class RunIndex {
 
   #indexed(record: RunRecord): IndexedRun {
     const { runId: id, status, started } = record
-    const { name, at, principal = null, tags = noTags } = started as unknown as Began
+    const { name, at, principal = null, ...began } = started as unknown as Began
+    const { tags = noTags, queue, parent } = began
     const text = canonicalize(principal)
     const known = this.#principals.get(text) ?? principal
     this.#principals.set(text, known)
     const waits = waitsOf(record).map(({ actions, reason, token }) => ({ actions, reason, token }))
-    return { id, at, name, status, principal: known, tags, waits }
+    return { id, at, name, status, principal: known, tags, queue: queue?.name, parent, waits }
   }
 
   #insert(fresh: readonly RunId[]): void {
@@ -194,6 +199,8 @@ interface Began {
   readonly at: number
   readonly principal?: Json
   readonly tags?: readonly string[]
+  readonly queue?: { readonly name: string }
+  readonly parent?: string
 }
 
 const noTags: readonly string[] = []

@@ -39,7 +39,11 @@ export class ChildRuns {
     this.#depths.set(child, depth)
     try {
       const prepared = async () => this.#documents.prepareWorkflow(shownText(workflow))
-      const entry = this.#runs().begin(child, prepared(), { inputs: input, principal })
+      const entry = this.#runs().begin(child, prepared(), {
+        inputs: input,
+        principal,
+        parent: runId
+      })
       const { response } = await entry.result
       return { ...response, metadata: {} } as unknown as Json
     } catch (error) {

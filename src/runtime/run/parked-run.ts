@@ -23,7 +23,7 @@ export interface Driven {
 export function saveCheckpoint(
   ledger: Ledger,
   runId: RunId,
-  end: Exclude<RunEnd, { readonly kind: 'finished' }>,
+  end: Exclude<RunEnd, { readonly kind: 'finished' | 'held' }>,
   { pump, compiled }: Driven
 ): void {
   if (end.checkpoint === undefined) return

@@ -156,3 +156,27 @@ function eventOf({ run, receipt, provider, field }: QuarantineMark): DeliveredEv
   const at = systemClock.now()
   return { type: 'run.quarantined', runId: run as RunId, at, receipt, provider, field }
 }
+
+/** The quarantine of a runtime. */
+export function quarantineOf(
+  runtime: Pick<QuarantineParts, 'ledger'> & {
+    readonly runsOf: Pick<QuarantineParts, 'hold' | 'free'> & {
+      tell(event: DeliveredEvent): boolean
+    }
+    readonly events: { emit(name: 'event', event: DeliveredEvent): boolean }
+    intent(asked: { readonly action: string; readonly payload: JsonObject }): Promise<IntentReply>
+  },
+  onQuarantine: OnQuarantine | undefined
+): Quarantine {
+  // The runtime has its runs once it is whole.
+  const parts: QuarantineParts = {
+    ledger: runtime.ledger,
+    mark: (payload) => runtime.intent({ action: 'system.quarantine', payload }),
+    hold: (run) => runtime.runsOf.hold(run),
+    free: (run) => runtime.runsOf.free(run),
+    tell: (event) => {
+      if (!runtime.runsOf.tell(event)) runtime.events.emit('event', event)
+    }
+  }
+  return new Quarantine(parts, onQuarantine)
+}

@@ -8,6 +8,7 @@ import { type Driven, rebuildRun, saveCheckpoint } from './parked-run.js'
 import type { RunEntry } from './run-entry.js'
 import { resultIn } from './run-records.js'
 import type { RunStore } from './run-store.js'
+import { RunTurns } from './run-turns.js'
 import { RunsWithoutCode } from './runs-without-code.js'
 
 /**
@@ -23,9 +24,12 @@ export class RunDriver {
   /** Those that cannot be resumed here. */
   readonly withoutCode: RunsWithoutCode
   readonly orphanedEffects: OrphanedEffects
+  readonly turns: RunTurns
 
   constructor(store: RunStore) {
     this.store = store
+    this.turns = new RunTurns(store.parts.host.queues, (runId) => this.#admitted(runId))
+    store.onSettle = (runId) => this.turns.leave(runId)
     this.withoutCode = new RunsWithoutCode(store.parts)
     this.orphanedEffects = new OrphanedEffects(store.parts)
   }
@@ -54,22 +58,41 @@ export class RunDriver {
 
   /** Resumes interrupted runs but those that rest; arms the due times of those that wait. */
   async resumeAll(): Promise<readonly RunId[]> {
+    const { queues } = this.store.parts.host
+    // What has begun has its turn before anything new, and the others in the order of their ages.
+    queues.hold()
+    try {
+      return await this.#resumeAll()
+    } finally {
+      queues.open()
+    }
+  }
+
+  async #resumeAll(): Promise<readonly RunId[]> {
     const { ledger, quarantine } = this.store.parts
     const resumed: RunId[] = []
     for await (const record of ledger.runs()) {
       const { runId, status } = record
       if (isEnded(record) || quarantine.holds(runId)) continue
       const entry = await this.#attach(record, { isShown: false })
+      if (await this.turns.found(ledger, record)) continue
       if (status !== 'running') continue
       if (await this.withoutCode.unlessItRests(runId, this.resume(entry))) resumed.push(runId)
     }
     return resumed
   }
 
-  /** Resumes a run that is not in memory. */
-  async resume(entry: RunEntry): Promise<void> {
+  /**
+   * Resumes a run that is not in memory. One that waits for its turn stays where it is, unless it
+   * has a message to take: then it takes that, and does nothing else.
+   */
+  async resume(entry: RunEntry, { hasMessage = false } = {}): Promise<void> {
     if (entry.live !== undefined) return
-    this.store.parts.quarantine.check(entry.runId)
+    const { ledger, quarantine } = this.store.parts
+    quarantine.check(entry.runId)
+    const record = ledger.run(entry.runId)
+    const waits = record !== undefined && (await this.turns.found(ledger, record))
+    if ((waits && !hasMessage) || entry.live !== undefined) return
     entry.resuming ??= this.#rebuild(entry).finally(() => {
       entry.resuming = undefined
     })
@@ -84,8 +107,9 @@ export class RunDriver {
     const hostOf = (block: PumpHost['block']) => store.hostOf(entry, block)
     const parts = { ...store.parts, hostOf }
     const driven = await resting.resuming(entry, () => rebuildRun(runId, parts))
-    this.drive(entry, driven)
     const { pump } = driven
+    if (this.turns.waits(runId)) pump.inbox.hold({ isExpecting: true })
+    this.drive(entry, driven)
     const { at, position } = pump.writer
     // The journal has these: the pump emits only those that it opens.
     for (const wait of pump.openWaits()) {
@@ -125,7 +149,7 @@ export class RunDriver {
     const entry = await this.attach(runId, { isShown: false })
     const record = store.parts.ledger.run(runId)
     if (record === undefined || isEnded(record)) return undefined
-    await this.resume(entry)
+    await this.resume(entry, { hasMessage: true })
     return entry.live?.pump
   }
 
@@ -175,6 +199,13 @@ export class RunDriver {
       store.settle(entry, { result: { id: runId, status, response, ...hash, ...by } })
       return
     }
+    if (end.kind === 'held') {
+      await ledger.durable(position)
+      store.leave(entry)
+      // Its turn may have come meanwhile.
+      if (!this.turns.waits(runId) && !store.isClosing) await this.resume(entry)
+      return
+    }
     saveCheckpoint(ledger, runId, end, driven)
     // A resumed run is read from the journal, so the journal must have it all.
     await ledger.durable(position)
@@ -190,6 +221,20 @@ export class RunDriver {
       entry.emit({ type: 'run.parked', runId, at: book.at, waits, due }, position)
       this.#setDue(entry, due)
     } else store.settle(entry, { error: end.cause ?? new TallyError('run.interrupted', { runId }) })
+  }
+
+  /** The turn of a run has come. */
+  #admitted(runId: RunId): void {
+    const { store } = this
+    const entry = store.get(runId)
+    if (entry === undefined || store.isClosing) return
+    const pump = entry.live?.pump
+    if (pump !== undefined) return pump.inbox.letGo()
+    const resuming = this.withoutCode.unlessItRests(runId, this.resume(entry))
+    resuming.then(
+      (isMoving) => isMoving || this.turns.leave(runId),
+      (error: unknown) => store.settle(entry, { error })
+    )
   }
 
   #setDue(entry: RunEntry, due: number | null): void {

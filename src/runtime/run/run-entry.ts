@@ -108,7 +108,7 @@ export class RunEntry {
     if (this.live === undefined) return undefined
     const { pump } = this.live
     if (pump?.inbox.isAwaited !== true) return 'itself'
-    return pump.leaves.isBusyOutside ? 'effects' : undefined
+    return pump.leaves.isPerforming ? 'effects' : undefined
   }
 
   get result(): Promise<RunResult> {

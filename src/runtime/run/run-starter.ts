@@ -23,7 +23,7 @@ import { isEnded } from './ended.js'
 import type { RunDriver } from './run-driver.js'
 import type { Beginning, RunEntry } from './run-entry.js'
 import type { RunStore } from './run-store.js'
-import { acceptable, checkSame, Start, type StartTerms } from './run-terms.js'
+import { acceptable, checkSame, queueOfRun, Start, type StartTerms } from './run-terms.js'
 import { SingleStepEnds } from './single-step-ends.js'
 
 /**
@@ -105,6 +105,10 @@ export class RunStarter {
     const { ledger, registry, quarantine } = this.#store.parts
     const forbidden = this.#gate.refusal(runId, prepared, start)
     if (forbidden !== undefined) return forbidden
+    const queue = start.queue?.name
+    if (queue !== undefined && !this.#store.parts.host.queues.isDeclared(queue)) {
+      return new TallyError('run.unknown_queue', { name: queue })
+    }
     // The owner releases by a system intent: none of them is refused.
     if (root.isUnit && isSystemIntent(root.name)) return undefined
     return quarantine.refuses(() =>
@@ -201,9 +205,12 @@ export class RunStarter {
     }
     const early = straight?.early
     const pump = new RunPump({ runId, root, host: this.#store.hostOf(entry, block), early })
+    const queue = root.isUnit ? undefined : queueOfRun(prepared, start)
+    if (queue !== undefined && this.#driver.turns.enter(runId, queue, at)) pump.inbox.hold()
     const pins = root.isUnit ? registry.intentPins(root.name) : root.pins
     const obligations = root.isUnit ? registry.obligations.all : root.obligations
-    const first = startedDraft(root, { at, base, start, pins, obligations })
+    const { parent } = start
+    const first = startedDraft(root, { at, base, start, queue, parent, pins, obligations })
     pump.leaves.keepText(start.inputs, start.text)
     const run = (): Promise<RunEnd> => pump.start(first)
     this.#driver.drive(entry, { pump, compiled, run })

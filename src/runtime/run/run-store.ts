@@ -17,6 +17,8 @@ export class RunStore {
   readonly parts: RunsOptions
   /** Called for every wait that opens, or is found open when its run is resumed. */
   onWait: ((entry: RunEntry, wait: OpenWait) => void) | undefined
+  /** Called for every run that has its result, or is given up by this process. */
+  onSettle: ((runId: RunId) => void) | undefined
   isClosing = false
   readonly #entries = new Map<RunId, RunEntry>()
   #live = 0
@@ -113,6 +115,7 @@ export class RunStore {
     const { runId } = entry
     entry.settle(how)
     if (this.get(runId) === entry) this.#entries.delete(runId)
+    this.onSettle?.(runId)
     this.parts.registry.rooms.disposeRun(runId)
   }
 

@@ -1,5 +1,12 @@
 import type { EventEmitter } from 'eventemitter3'
-import type { Position, PumpHost, RunStarted } from '../../block/index.js'
+import {
+  heldTerms,
+  type Position,
+  type PumpHost,
+  type QueueTerms,
+  queueTermsFor,
+  type RunStarted
+} from '../../block/index.js'
 import { isOwner, isSamePrincipal } from '../../capability/index.js'
 import {
   canonicalize,
@@ -52,6 +59,10 @@ export interface StartTerms {
   readonly trace?: TraceOption | undefined
   /** By which the run is found, in any order. */
   readonly tags?: readonly string[] | undefined
+  /** In which queue it waits for its turn; by default, that of its workflow in code. */
+  readonly queue?: string | QueueTerms | undefined
+  /** The run whose workflow waits for it: it has its turn with that one. */
+  readonly parent?: RunId | undefined
   /** The id is a new one: no ledger can have it. */
   readonly isNew?: boolean
 }
@@ -68,6 +79,8 @@ export class Start {
   readonly trace: RunTrace | undefined
   /** Sorted, each once; undefined: none. */
   readonly tags: readonly string[] | undefined
+  readonly queue: QueueTerms | undefined
+  readonly parent: RunId | undefined
   /** Canonical JSON of the context; undefined when it is empty. */
   readonly contextText: string | undefined
   #inputs: Json | undefined
@@ -75,12 +88,15 @@ export class Start {
   #inputHash: Hash | undefined
 
   /** Throws for inputs and for a context that a journal cannot keep. */
-  constructor({ inputs, principal, context, trace, tags = [], isNew = false }: StartTerms) {
+  constructor(terms: StartTerms) {
+    const { inputs, principal, context, trace, tags = [], queue, isNew = false } = terms
     this.text = canonicalizeLedgerValue(inputs)
     checkBytes('The inputs of a run in bytes', this.text)
     this.contextText = context === undefined ? undefined : contextTextOf(context)
     this.trace = trace === undefined ? undefined : traceOf(trace)
-    this.tags = tags.length === 0 ? undefined : tagsOf(tags)
+    this.tags = tagsOf(tags)
+    this.queue = queue === undefined ? undefined : queueTermsOf(queue)
+    this.parent = terms.parent
     this.principal = principal
     this.isNew = isNew
   }
@@ -117,13 +133,25 @@ function contextTextOf(context: JsonObject): string | undefined {
 }
 
 /** Throws `run.invalid_tags`. */
-function tagsOf(given: readonly string[]): readonly string[] {
-  const tags = [...new Set(given)].sort()
+function tagsOf(given: readonly string[]): readonly string[] | undefined {
+  // A caller of another process may give anything.
+  if (!Array.isArray(given)) {
+    throw new TallyError('run.invalid_tags', { problem: 'they are no list' })
+  }
+  if (given.length === 0) return undefined
+  const tags = [...new Set<string>(given)].sort()
   const bad = tags.find((tag) => typeof tag !== 'string' || !isTag(tag))
   if (bad === undefined && tags.length <= limits.RUN_TAGS_MAX) return tags
   const problem =
-    bad === undefined ? `there are ${tags.length}` : `one has ${bad.length} characters`
+    bad === undefined ? `there are ${tags.length}` : `one has ${shownText(bad).length} characters`
   throw new TallyError('run.invalid_tags', { problem })
+}
+
+/** Throws `run.invalid_queue`. */
+function queueTermsOf(given: string | QueueTerms): QueueTerms {
+  const terms = heldTerms(given)
+  if ('problem' in terms) throw new TallyError('run.invalid_queue', { problem: terms.problem })
+  return terms
 }
 
 function isTag({ length }: string): boolean {
@@ -151,6 +179,13 @@ function parentOf(text: string): RunTrace {
 
 function invalidTrace(what: string): TallyError {
   return new TallyError('run.invalid_trace', { problem: `${what} is not of W3C Trace Context` })
+}
+
+/** The queue in which a new run waits: as its start says, or as its workflow in code does. */
+export function queueOfRun(prepared: Compiled, start: Start): QueueTerms | undefined {
+  if (start.queue !== undefined || start.parent !== undefined) return start.queue
+  const queue = 'queue' in prepared ? prepared.queue : undefined
+  return queue && queueTermsFor(queue, start.inputs)
 }
 
 /** What a run may begin with, or the result of one that cannot begin. */

@@ -1,4 +1,4 @@
-import type { OpenWait, Position, SignalOutcome } from '../../block/index.js'
+import type { OpenWait, Position, SignalOutcome, WorkQueues } from '../../block/index.js'
 import {
   canonicalizeLedgerValue,
   copyJson,
@@ -52,6 +52,15 @@ export class Runs {
   /** Those that cannot be resumed here. */
   get withoutCode(): RunsWithoutCode {
     return this.#driver.withoutCode
+  }
+
+  /** Where runs and effects wait for their turn. */
+  get queues(): WorkQueues {
+    return this.#store.parts.host.queues
+  }
+
+  now(): number {
+    return this.#store.parts.host.clock.now()
   }
 
   get liveCount(): number {
@@ -229,14 +238,20 @@ export class Runs {
   /** Reads the events of a run from now on, and nothing of how it stands. */
   readOn = (entry: RunEntry): AsyncIterable<DeliveredEvent> => entry.channel.read([])
 
-  /** Whether the run is in memory, and continues without being resumed. */
+  /** Whether the run is in memory or waits for its turn, and continues without being resumed. */
   isLive(runId: RunId): boolean {
-    return this.#store.get(runId)?.isMoving === true
+    return this.isQueued(runId) || this.#store.get(runId)?.isMoving === true
+  }
+
+  /** Whether the run waits for its turn in a queue. */
+  isQueued(runId: RunId): boolean {
+    return this.#driver.turns.waits(runId)
   }
 
   /** Parks what is running; resolves when everything is durable. */
   async close(): Promise<void> {
     this.#store.isClosing = true
+    this.#store.parts.host.queues.close()
     await this.withoutCode.close()
     await this.#driver.park()
     this.#leaveClock?.()

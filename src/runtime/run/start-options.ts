@@ -1,3 +1,4 @@
+import type { QueueTerms } from '../../block/index.js'
 import type { Json, JsonObject, RunId } from '../../core/index.js'
 import type { TraceOption } from './run-terms.js'
 
@@ -28,6 +29,12 @@ export interface StartOptions {
    * it does: the same id with other tags is the same run, with the tags of its first start.
    */
   readonly tags?: readonly string[]
+  /**
+   * Declared queue in which the run waits for its turn, which it has until it ends. The start is
+   * accepted at once, and survives a restart in its place. Of no influence on what the run does.
+   * Rejects with `run.unknown_queue`, `run.invalid_queue`.
+   */
+  readonly queue?: string | QueueTerms
   /** Protocols that a workflow names, beside those of `workflow` in the runtime's options. */
   readonly protocols?: readonly (string | Json)[]
 }

@@ -23,10 +23,10 @@ export function startOf(
 ): [runId: RunId, prepared: Promise<PreparedRun>, terms: StartTerms] {
   const { source, given, random } = asked
   const { prepared, inputs, options } = preparing(documents, source, given)
-  const { id = random.uuid(), context, trace, tags } = options
+  const { id = random.uuid(), context, trace, tags, queue } = options
   // What is no JSON is refused where it is written.
   const plain = withoutUndefined(inputs) as Json
-  const terms = { inputs: plain, principal: ownerNamed(), context, trace, tags }
+  const terms = { inputs: plain, principal: ownerNamed(), context, trace, tags, queue }
   return [id as RunId, prepared, terms]
 }
 

@@ -1,4 +1,4 @@
-import type { MessageOutcome } from '../../block/index.js'
+import type { MessageOutcome, QueueTerms } from '../../block/index.js'
 import { type Json, type JsonObject, type RunId, TallyError } from '../../core/index.js'
 import { approvalRefusal } from '../../identity/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
@@ -30,6 +30,8 @@ export interface AskedStart {
   readonly inputs: Json
   readonly context?: JsonObject | undefined
   readonly trace?: string | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly queue?: string | QueueTerms | undefined
   /** Absent: the owner. */
   readonly principal?: Json
 }
@@ -41,9 +43,16 @@ export function askedStart(running: Running, params: Params): AskedStart {
   const [inputs, context] = [params.value('inputs') ?? {}, params.optionalObject('context')]
   const trace = params.optionalText('trace')
   const id = params.text('id') as RunId
+  // How runs are found and who comes first is the owner's to say.
+  const owned = agent === undefined ? ownedTerms(params) : { principal: agentNamed(agent) }
   params.end()
-  const principal = agent === undefined ? {} : { principal: agentNamed(agent) }
-  return { id, prepare, inputs, context, trace, ...principal }
+  return { id, prepare, inputs, context, trace, ...owned }
+}
+
+function ownedTerms(params: Params): Pick<AskedStart, 'tags' | 'queue'> {
+  const [tags, queue] = [params.value('tags') ?? undefined, params.value('queue') ?? undefined]
+  // What they are is checked where the run begins, as it is in this process.
+  return { tags: tags as readonly string[] | undefined, queue: queue as AskedStart['queue'] }
 }
 
 /** Prepares a document, a workflow in code by its name, or what is published under a name. */
@@ -75,13 +84,13 @@ export async function* startAndFollow(
   { ledger, runs }: Running,
   options: AskedStart & { readonly follow: boolean }
 ): AsyncGenerator<DeliveredEvent> {
-  const { id, prepare, inputs, context, trace, follow, principal = ownerNamed() } = options
+  const { id, prepare, follow, principal = ownerNamed(), ...terms } = options
   const earlier = ledger.run(id)
   const wasInterrupted = earlier?.status === 'running' && !runs.isLive(id)
   const source = prepare()
   // A start that is refused at once awaits it no more.
   source.catch(() => undefined)
-  const entry = runs.begin(id, source, { inputs, context, trace, principal })
+  const entry = runs.begin(id, source, { ...terms, principal })
   const events = listen(runs.read(entry))
   await entry.begun
   if (wasInterrupted) await runs.resume(id)

@@ -55,6 +55,12 @@ export function ledgerQueries(
       params.end()
       return stateProof(ledger, { key, asOf })
     },
+    queues: async (params) => {
+      const name = params.optionalText('name')
+      params.end()
+      const { queueLines } = await import('../queries/queue-lines.js')
+      return { queues: await queueLines({ ledger, queues: running?.runs.queues }, name) }
+    },
     grants: async (params) => {
       const page = pageOf(params)
       params.end()

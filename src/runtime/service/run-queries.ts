@@ -1,14 +1,15 @@
-import { limits, once, type RunId } from '../../core/index.js'
+import { limits, once, type RunId, systemClock } from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
 import { ReadingRights } from '../gate/reading-rights.js'
 import { FoundRuns, RunLines } from '../queries/find-runs.js'
 import { findWaits, WaitBeginnings, waitsOfRun } from '../queries/find-waits.js'
 import { locate } from '../queries/locate.js'
 import type { QueryParts } from '../queries/query-parts.js'
-import type { ShownStatus } from '../queries/query-types.js'
+import type { RunFilter, ShownStatus } from '../queries/query-types.js'
 import { callsOf } from '../queries/run-calls.js'
 import { RunCharts } from '../queries/run-charts.js'
 import { RunIndex, type SeesRun } from '../queries/run-index.js'
+import type { ScheduleLine } from '../queries/work-lines.js'
 import { thrownIn } from '../run/exception-log.js'
 import type { Params } from './params.js'
 import type { QueryTable } from './query-tables.js'
@@ -23,6 +24,7 @@ export type RunQuery =
   | 'calls'
   | 'locate'
   | 'exceptions'
+  | 'schedules'
 
 /** The queries about runs. */
 export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
@@ -53,22 +55,10 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
     },
     exceptions: async (params) => ({ exceptions: await thrownBy(parts, idOf(params)) }),
     find: async (params) => {
-      const status = params.optionalWord('status', statuses)
-      const [name, text] = [params.optionalText('name'), params.optionalText('text')]
-      const [since, until] = [params.optionalCount('since'), params.optionalCount('until')]
-      const [tag, waiting] = [params.optionalText('tag'), waitingOf(params)]
+      const filter = filterOf(params)
       const page = pageOf(params)
       const agent = params.optionalText('agent')
       params.end()
-      const filter = {
-        ...(tag === undefined ? {} : { tag }),
-        ...(waiting === undefined ? {} : { waiting }),
-        ...(status === undefined ? {} : { status }),
-        ...(name === undefined ? {} : { name }),
-        ...(text === undefined ? {} : { text }),
-        ...(since === undefined ? {} : { since }),
-        ...(until === undefined ? {} : { until })
-      }
       return runs().find(filter, page, seenBy(parts, agent))
     },
     counts: async (params) => {
@@ -86,6 +76,7 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
       if (runId === undefined) return findWaits(found, page, reader)
       return waitsOfRun(found, { runId: runId as RunId, ...page }, reader)
     },
+    schedules: (params) => schedulesOf(parts, runs(), params),
     locate: async (params) => {
       const text = params.text('text')
       params.end()
@@ -94,9 +85,41 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
   }
 }
 
-/** True, or a reason. */
-function waitingOf(params: Params): true | string | undefined {
-  return params.value('waiting') === true ? true : params.optionalText('waiting')
+function filterOf(params: Params): RunFilter {
+  const status = params.optionalWord('status', statuses)
+  const [name, text] = [params.optionalText('name'), params.optionalText('text')]
+  const [since, until] = [params.optionalCount('since'), params.optionalCount('until')]
+  const [tag, waiting] = [params.optionalText('tag'), trueOrText(params, 'waiting')]
+  const [queued, parent] = [trueOrText(params, 'queued'), params.optionalText('parent')]
+  return {
+    ...(tag === undefined ? {} : { tag }),
+    ...(waiting === undefined ? {} : { waiting }),
+    ...(queued === undefined ? {} : { queued }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(status === undefined ? {} : { status }),
+    ...(name === undefined ? {} : { name }),
+    ...(text === undefined ? {} : { text }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until })
+  }
+}
+
+async function schedulesOf(
+  { ledger, running, problemOf }: QueryParts,
+  runs: FoundRuns,
+  params: Params
+): Promise<{ readonly schedules: readonly ScheduleLine[] }> {
+  const name = params.optionalText('name')
+  const times = params.optionalCountTo('times', limits.SCHEDULE_TIMES_SHOWN_MAX) ?? 1
+  params.end()
+  const { scheduleLines } = await import('../queries/schedule-lines.js')
+  const now = running?.runs.now() ?? systemClock.now()
+  return { schedules: await scheduleLines({ ledger, runs, now, times, problemOf }, name) }
+}
+
+/** True, or which of them. */
+function trueOrText(params: Params, name: string): true | string | undefined {
+  return params.value(name) === true ? true : params.optionalText(name)
 }
 
 /** What was thrown in a run, from where its ledger keeps that. */

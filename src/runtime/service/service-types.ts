@@ -3,6 +3,7 @@ import type {
   Diagnostic,
   MessageOutcome,
   OpenWait,
+  QueueTerms,
   Response,
   SignalOutcome
 } from '../../block/index.js'
@@ -61,6 +62,8 @@ export interface RunSummary {
   readonly waits: readonly OpenWait[]
   /** When it continues by itself, or null. */
   readonly due: number | null
+  /** The queue in which it waits for its turn; absent: in none. */
+  readonly queued?: QueueTerms
   /** It came out otherwise when it was executed again, and performs nothing (K10). */
   readonly quarantined: boolean
   /** Code of what is wrong with the run's records; then no wait is shown (L12). */
@@ -215,6 +218,9 @@ export interface StartParams extends AsAgent {
   readonly context?: JsonObject
   /** A W3C `traceparent`. */
   readonly trace?: string
+  /** By which it is found; of the owner alone, as is the queue in which it waits. */
+  readonly tags?: readonly string[]
+  readonly queue?: string | QueueTerms
 }
 
 export interface ExportParams {

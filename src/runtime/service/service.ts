@@ -68,6 +68,7 @@ export interface ServiceParts {
   /** Causes of safe mode that opening found. */
   causes?(): readonly OpeningCause[]
   thrown?: QueryParts['thrown']
+  problemOf?: QueryParts['problemOf']
   readonly verify: QueryParts['verify']
   replay?(which: Hash | number): Promise<ReceiptReplay | undefined>
   recording?(run: string): Promise<RunRecording>

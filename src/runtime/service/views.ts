@@ -1,7 +1,8 @@
-import type { Response } from '../../block/index.js'
+import type { QueueTerms, Response } from '../../block/index.js'
 import { type ErrorCode, type Hash, type Json, type RunId, TallyError } from '../../core/index.js'
 import { type Ledger, markOf, type RunRecord, type StoredReceipt } from '../../ledger/index.js'
 import { isEnded, waitsOf } from '../run/ended.js'
+import { isQueued } from '../run/run-turns.js'
 import type { Runs } from '../run/runs.js'
 import { checkReceiptResult, checkView, problemOf } from '../run/shown.js'
 import type { JournalLine, ReceiptView, RunSummary, RunView } from './service-types.js'
@@ -25,9 +26,15 @@ export function runSummary(
     entries,
     waits: runs?.waits(runId) ?? waitsOf(record),
     due: status === 'waiting' ? (parked.due ?? null) : null,
+    ...((runs?.isQueued(runId) ?? isQueued(record)) ? { queued: queueIn(record) } : {}),
     quarantined: markOf(ledger, runId)?.isReleased === false,
     notChecked: uncheckedInList(ledger, record)
   }
+}
+
+/** What a run that is queued was started with. */
+function queueIn({ started }: RunRecord): QueueTerms {
+  return started['queue'] as unknown as QueueTerms
 }
 
 /** One of a list: where its waits are not what is signed, it has a problem and none of them. */

@@ -21,6 +21,22 @@ export const runtimeCodes = {
     message: 'The tags of the run cannot be kept: {problem}.',
     fix: 'Give at most RUN_TAGS_MAX tags, each a text of 1 to RUN_TAG_LENGTH_MAX characters.'
   },
+  'runtime.invalid_queue': {
+    message: 'The queue {name} cannot hold: {problem}.',
+    fix: 'Declare each queue once, in "queues" of createRuntime or with the block or workflow that names it.'
+  },
+  'runtime.invalid_schedule': {
+    message: 'The schedule {name} cannot hold: {problem}.',
+    fix: 'Give it a name, cron or every, and a registered workflow or a document.'
+  },
+  'run.invalid_queue': {
+    message: 'The run cannot wait in that queue: {problem}.',
+    fix: 'Name a queue, with a whole number as priority and a text as partition, or without them.'
+  },
+  'run.unknown_queue': {
+    message: 'No queue is declared as {name}.',
+    fix: 'Give it to createRuntime in "queues", or name one that is there.'
+  },
   'run.invalid_signal': {
     message: 'The signal cannot be sent: {problem}.',
     fix: 'Give it a name that the run asks for, and an id or none.'
