@@ -21,7 +21,7 @@ import type { AuditorOptions } from './auditor-options.js'
 import { missingCode, type RecordedCode } from './code-source.js'
 import { compareUnit } from './compare.js'
 import { Compensations } from './compensations.js'
-import { evidenceFinding, Failures } from './failures.js'
+import { evidenceFinding, Failures, leavesNoReceipt } from './failures.js'
 import { NotChecked, notRegistered } from './not-checked.js'
 import { currentProfile, isOfTrustedCode, isOurs } from './profile.js'
 import { isRotation, rotationFinding } from './rotation.js'
@@ -227,8 +227,7 @@ export class Auditor {
 
   async #failure(replay: RunReplay, entry: JournalEntry): Promise<Finding | undefined> {
     if (entry.k === 'sealed') this.#compensations.add(entry)
-    const isFailure = entry.k === 'scope' || (entry.k === 'settled' && !entry.response.success)
-    if (!isFailure) return undefined
+    if (!leavesNoReceipt(entry)) return undefined
     const isElsewhere = !isOurs(this.#profile)
     const undo = this.#compensations
     return this.failures.check({ replay, entry, below: this.#state, undo, isElsewhere })

@@ -7,15 +7,16 @@ import type { NotChecked } from './not-checked.js'
 import type { StateLog } from './state-log.js'
 
 /**
- * What failed and so left no receipt: attempts of every leaf, and what atomic composites did that
- * were rolled back (K8, C4). They are in the journal and in evidence, and are done again from
- * there.
+ * What left no receipt: attempts of every leaf that failed, what atomic composites did that were
+ * rolled back (K8, C4), and the code of workflow functions, whatever it came to (B12). They are in
+ * the journal and in evidence, and are done again from there.
  *
  * Owns: the counts. Does not own: the replay of the run, which the auditor has.
  */
 export class Failures {
   readonly #options: AuditorOptions
-  readonly #left = new Map<string, number>()
+  readonly #left = { failure: new Map<string, number>(), workflow: new Map<string, number>() }
+  /** Failures that were done again. */
   reexecuted = 0
   /** False once one was left out because its code, or a body, is not here. */
   isComplete = true
@@ -24,7 +25,7 @@ export class Failures {
     this.#options = options
   }
 
-  /** The first difference between a recorded failure and what doing it again gives. */
+  /** The first difference between what was recorded and what doing it again gives. */
   async check(failed: {
     readonly replay: RunReplay
     readonly entry: JournalEntry
@@ -37,37 +38,49 @@ export class Failures {
     const { executions, isWanted } = this.#options
     // A caller that asks for certain receipts wants no failures.
     if (isWanted !== undefined) return undefined
+    const what = entry.k === 'returned' ? 'workflow' : 'failure'
     const missing = await missingCode(replay, entry)
     if (missing !== undefined) {
       this.isComplete = false
-      return this.#leave(missing)
+      return this.#leave(what, missing)
     }
     const again = await replay.failure(entry, { below, executions, undo })
     if (again === undefined) return undefined
     if (again.kind === 'skipped') {
       if (again.isWithheld) this.isComplete = false
-      return this.#leave(again.why)
+      return this.#leave(what, again.why)
     }
     if (again.kind === 'same') {
-      this.reexecuted += 1
+      if (what === 'failure') this.reexecuted += 1
       return undefined
     }
     // Another engine may give other results (D5); packages have an engine of their own.
     const isPackage = entry.k === 'settled' && entry.provider?.kind === 'package'
-    if (isElsewhere && !isPackage) return this.#leave('profile_changed: they came out otherwise')
+    if (isElsewhere && !isPackage) {
+      return this.#leave(what, 'profile_changed: they came out otherwise')
+    }
     return again.finding
   }
 
-  /** Says which failures were not done again, and why. */
+  /** Says what was not done again, and why. */
   say(notChecked: NotChecked): void {
-    for (const [why, count] of this.#left) {
-      notChecked.say(`${count} ${count === 1 ? 'failure' : 'failures'} not checked: ${why}`)
+    for (const [what, left] of Object.entries(this.#left)) {
+      for (const [why, count] of left) {
+        notChecked.say(`${count} ${what}${count === 1 ? '' : 's'} not checked: ${why}`)
+      }
     }
   }
 
-  #leave(why: string): undefined {
-    this.#left.set(why, (this.#left.get(why) ?? 0) + 1)
+  #leave(what: 'failure' | 'workflow', why: string): undefined {
+    const left = this.#left[what]
+    left.set(why, (left.get(why) ?? 0) + 1)
   }
+}
+
+/** Whether an entry says what code came to that a receipt does not say. */
+export function leavesNoReceipt(entry: JournalEntry): boolean {
+  const { k } = entry
+  return k === 'scope' || k === 'returned' || (k === 'settled' && !entry.response.success)
 }
 
 /** Why the code that failed cannot be executed here; undefined when it can. */

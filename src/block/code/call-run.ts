@@ -1,7 +1,6 @@
 import {
   bytesOver,
   canonicalizeLedgerValue,
-  isTallyError,
   type Json,
   limits,
   nextTurn,
@@ -41,9 +40,11 @@ import {
   type WaitOptions
 } from './context.js'
 import { exchangeBy } from './exchange.js'
+import { GivenTurn } from './given-turn.js'
 import { CallRunIntentPort } from './intent-port.js'
 import { LazyMembers } from './lazy-signal.js'
 import { effectFailure, failure, isThenable, type Outcome, outcomeOf, refusal } from './outcome.js'
+import { resultOutcome } from './result-outcome.js'
 import { blockState } from './state-view.js'
 import { insideBlock, outsideBlock, type WatchedCode } from './tripwire.js'
 
@@ -73,11 +74,14 @@ export class CallRun {
   #calls = 0
   #isOver = false
   #answeredAt: number | undefined
+  /** Of the code of a workflow function. */
+  readonly #turn: GivenTurn | undefined
 
   constructor(input: CallRunInput, port: CallRunPort) {
     this.#input = input
     this.#port = port
     this.#acting = input.block
+    this.#turn = input.block.body === undefined ? undefined : new GivenTurn()
   }
 
   /** Calls that were not answered yet, by their number. */
@@ -121,13 +125,14 @@ export class CallRun {
         this.#settle(refusal('invalid_input', 'InvalidInput', parsed))
         return
       }
+      this.#turn?.give()
       const returned = insideBlock(this.#watched, () => this.#run(block, parsed.value))
       if (isThenable(returned)) {
         returned.then(
-          (value: unknown) => this.#settle(this.#outputOf(value)),
+          (value: unknown) => this.#settle(this.#outcome(value)),
           (error: unknown) => this.#settle(outcomeOf(error))
         )
-      } else this.#settle(this.#outputOf(returned))
+      } else this.#settle(this.#outcome(returned))
     } catch (error) {
       this.#settle(outcomeOf(error))
     }
@@ -188,6 +193,7 @@ export class CallRun {
     this.#elsewhere += 1
     return outsideBlock(work).finally(() => {
       this.#elsewhere -= 1
+      this.#turn?.give()
       for (const resolve of this.#returns.splice(0)) resolve()
       this.#port.returned()
     })
@@ -220,21 +226,8 @@ export class CallRun {
     return [...this.outstanding.values()].find((call) => mustBeAwaited(call, isFunction))
   }
 
-  #outputOf(value: unknown): Outcome {
-    try {
-      const parsed = this.#acting.parseOutput(value === undefined ? null : value)
-      if (!parsed.ok) return refusal('invalid_output', 'InvalidOutput', parsed)
-      const refused = this.#attribution?.refusal?.(parsed.value)
-      if (refused !== undefined) return failure(refused.reason, 'InvalidOutput', refused.details)
-      const text = canonicalizeLedgerValue(parsed.value)
-      const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
-      if (bytes !== undefined) return failure('output_too_large', 'InvalidOutput', { bytes })
-      return { ok: true, text }
-    } catch (error) {
-      // A schema may run the caller's code, and a result may be a proxy.
-      if (!isTallyError(error)) return outcomeOf(error)
-      return failure('invalid_output', 'InvalidOutput', { problem: error.message })
-    }
+  #outcome(value: unknown): Outcome {
+    return resultOutcome(value, this.#acting, this.#attribution)
   }
 
   #context(): BlockContext {
@@ -369,6 +362,7 @@ export class CallRun {
     request: Json,
     build: (call: Omit<Call, 'kind'>) => Call
   ): Promise<Result> {
+    this.#turn?.check(effect)
     this.#calls += 1
     const seq = this.#calls
     if (seq > limits.ATTEMPT_EFFECTS_MAX) throw new BlockFailure('too_many_effects', { seq })
@@ -386,6 +380,7 @@ export class CallRun {
         answer: (ok, body, at) => {
           this.#outstanding?.delete(seq)
           this.#answeredAt = at ?? this.#answeredAt
+          this.#turn?.give()
           if (ok) resolve(body as Result)
           else reject(effectFailure(body))
         }

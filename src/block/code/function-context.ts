@@ -4,6 +4,7 @@ import {
   type Json,
   type JsonObject,
   limits,
+  nextTurn,
   type RunId,
   withoutUndefined
 } from '../../core/index.js'
@@ -353,8 +354,11 @@ function lineOf({ marksLines }: BodyPort): string | undefined {
 }
 
 function performing(work: (input: never, call: EffectCall) => unknown) {
-  return async (call: EffectCall): Promise<unknown> =>
-    withoutUndefined(await work(call.request as never, call))
+  return async (call: EffectCall): Promise<unknown> => {
+    // Not in the turn of the code, in which it might ask for steps as the code does.
+    await nextTurn()
+    return withoutUndefined(await work(call.request as never, call))
+  }
 }
 
 function checkName(name: string): void {

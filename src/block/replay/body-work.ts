@@ -1,12 +1,13 @@
 import type { FunctionCall } from '../chart/function-call.js'
 import type { Call } from '../code/calls.js'
+import { CALLED_OUT_OF_TURN } from '../code/given-turn.js'
 import { failureResponse } from '../code/outcome.js'
 import { callBody, callHash } from '../run/body.js'
 import { type Called, placeKey, type Returned } from '../run/entries.js'
 import type { FailureOptions } from './failure-work.js'
 import { differing, type Finding, firstOf, unexpected } from './finding.js'
 import { executeAttempt } from './leaf-work.js'
-import { type AskedAttempt, type FailureAgain, lacksBody } from './redo.js'
+import { type AskedAttempt, type FailureAgain, lacksBody, skipped } from './redo.js'
 import type { ReplayState } from './replay-state.js'
 
 /** Code of workflow functions, done again with what their children gave (B12). */
@@ -39,9 +40,18 @@ export async function bodyAgain(
   if (withheld !== undefined) return lacksBody(`a response to ${withheld.effect}`)
   for (let time = 0; time < options.executions; time += 1) {
     const finding = await executedFinding(state, attempt, { ...options, entry })
-    if (finding !== undefined) return { kind: 'finding', finding }
+    if (finding === undefined) continue
+    return hasLeft(entry, finding) ? skipped(WAITED_OUTSIDE) : { kind: 'finding', finding }
   }
   return { kind: 'same' }
+}
+
+const WAITED_OUTSIDE =
+  'the code had waited for something outside ctx, and was refused its next call'
+
+/** Whether code stops for ever where it was refused a call once it had waited for something else. */
+function hasLeft({ response }: Returned, { field }: Finding): boolean {
+  return response.reason === CALLED_OUT_OF_TURN && field === 'execution'
 }
 
 async function executedFinding(

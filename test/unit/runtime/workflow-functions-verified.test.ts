@@ -1,0 +1,176 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import {
+  createRuntime,
+  defineWorkflow,
+  type Workflow,
+  type WorkflowContext
+} from '../../../src/index.js'
+import { expectVerifyFailure } from '../../support/verified-close.js'
+
+type Code = (ctx: WorkflowContext) => Promise<unknown>
+
+const flowOf = (run: Code) => defineWorkflow({ name: 'order', version: '1.0.0', run })
+
+const open = (location: string, workflows: readonly Workflow[]) =>
+  createRuntime({ location, create: 'if-absent', insecurePlaintextKey: true, workflows })
+
+const newLocation = () => join(mkdtempSync(join(tmpdir(), 'tally-function-')), 'ledger')
+
+/** A ledger with one run of this code that has ended. */
+async function ledgerOf(code: Code): Promise<string> {
+  const location = newLocation()
+  const flow = flowOf(code)
+  await using tally = await open(location, [flow])
+  await tally.begin(flow, null, { id: 'r' }).result
+  expect(await tally.verify()).toMatchObject({ ok: true, complete: true })
+  return location
+}
+
+const honest: Code = async (ctx) => {
+  const paid = await ctx.step('pay', (input) => input, 1)
+  const [sent] = await ctx.all([ctx.step('send', () => 2), ctx.step('mail', () => 3)])
+  return { paid, sent }
+}
+
+interface Changed {
+  readonly where: string
+  readonly field: string
+  readonly code: Code
+}
+
+const changed: readonly Changed[] = [
+  {
+    where: 'a step has another name',
+    field: 'called.1',
+    code: async (ctx) => {
+      const paid = await ctx.step('charge', (input) => input, 1)
+      const [sent] = await ctx.all([ctx.step('send', () => 2), ctx.step('mail', () => 3)])
+      return { paid, sent }
+    }
+  },
+  {
+    where: 'a step gets another input',
+    field: 'called.1',
+    code: async (ctx) => {
+      const paid = await ctx.step('pay', (input) => input, 2)
+      const [sent] = await ctx.all([ctx.step('send', () => 2), ctx.step('mail', () => 3)])
+      return { paid, sent }
+    }
+  },
+  {
+    where: 'a step is not asked for',
+    field: 'called.2',
+    code: async (ctx) => {
+      const paid = await ctx.step('pay', (input) => input, 1)
+      const sent = await ctx.step('send', () => 2)
+      return { paid, sent }
+    }
+  },
+  {
+    where: 'a step more is asked for',
+    field: 'called.4',
+    code: async (ctx) => {
+      const result = await honest(ctx)
+      await ctx.step('more', () => 4)
+      return result
+    }
+  },
+  {
+    where: 'steps change places',
+    field: 'called.2',
+    code: async (ctx) => {
+      const paid = await ctx.step('pay', (input) => input, 1)
+      const [, sent] = await ctx.all([ctx.step('mail', () => 3), ctx.step('send', () => 2)])
+      return { paid, sent }
+    }
+  },
+  {
+    where: 'it comes to another result',
+    field: 'journal.response',
+    code: async (ctx) => ({ ...((await honest(ctx)) as object), more: 1 })
+  },
+  {
+    where: 'it fails',
+    field: 'journal.response',
+    code: async (ctx) => {
+      await honest(ctx)
+      ctx.fail('no')
+    }
+  },
+  {
+    where: 'it ends before its first step',
+    field: 'called.1',
+    code: async () => ({ paid: 1, sent: 2 })
+  }
+]
+
+describe('B12, K8: verification executes the code of workflow functions', () => {
+  it.each(changed)('and finds where $where', async ({ field, code }) => {
+    const location = await ledgerOf(honest)
+    const tally = await open(location, [flowOf(code)])
+    const { ok, failure } = await tally.verify()
+    expect(ok).toBe(false)
+    expect(failure?.field).toBe(field)
+    expectVerifyFailure(field)
+    await tally.close()
+  })
+
+  it('and finds that a failure has another reason', async () => {
+    const location = await ledgerOf(async (ctx) => ctx.fail('sold_out'))
+    const tally = await open(location, [flowOf(async (ctx) => ctx.fail('no_stock'))])
+    expect((await tally.verify()).failure?.field).toBe('journal.response')
+    expectVerifyFailure('journal.response')
+    await tally.close()
+  })
+
+  it('and says that code which is not here was not executed', async () => {
+    const location = await ledgerOf(honest)
+    await using tally = await open(location, [])
+    expect(await tally.verify()).toMatchObject({ ok: true, complete: false })
+  })
+})
+
+describe('B12: a workflow function asks only in a turn in which it was given something', () => {
+  const outcomeOf = async (code: Code) => {
+    const flow = flowOf(code)
+    await using tally = await open('memory:', [flow])
+    return (await tally.begin(flow, null).result).response
+  }
+
+  it('so one that has waited for a timer fails at once, and not when it is resumed', async () => {
+    const response = await outcomeOf(async (ctx) => {
+      await ctx.step('pay', () => 1)
+      await after(1)
+      return ctx.step('send', () => 2)
+    })
+    const details = { call: 'step' }
+    expect(response).toMatchObject({ reason: 'called_out_of_turn', details })
+  })
+
+  it('so a step does not ask for another one', async () => {
+    const response = await outcomeOf((ctx) => {
+      const inner = () => ctx.step('inner', () => 1)
+      return ctx.step('outer', inner, null, { sideEffects: 'none' })
+    })
+    expect(response).toMatchObject({ success: false, details: { step: 'outer' } })
+  })
+
+  it('however it combines what it was given', async () => {
+    const response = await outcomeOf(async (ctx) => {
+      const later = async (n: number) => {
+        await null
+        const one = await ctx.step(`one-${n}`, () => n)
+        await Promise.resolve()
+        return (await ctx.step(`two-${n}`, () => n)) + one
+      }
+      const all = await Promise.all([1, 2, 3].map(later))
+      const first = await Promise.race([ctx.step('a', () => 'a').finally(() => 0)])
+      return [...all, first, await later(4)]
+    })
+    expect(response.data).toEqual([2, 4, 6, 'a', 8])
+  })
+})
