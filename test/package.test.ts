@@ -82,7 +82,7 @@ describe('the packed files', () => {
     return packed.remove
   }, 120_000)
 
-  it('are compiled files, charts, documents and the bill of materials, and nothing else', () => {
+  it('are compiled files, charts, documents, a template and the bill of materials', () => {
     const expected = [
       /^dist\/(src|machines)\/.+(\.js|\.d\.ts)$/,
       /^dist\/bundle\/[\w-]+\.js$/,
@@ -91,6 +91,7 @@ describe('the packed files', () => {
       // The demonstration runs the first example.
       /^dist\/examples\/01-invoices\/\w[\w.-]*\.js$/,
       /^examples\/01-invoices\/\w[\w.-]*\.(ts|csv|yaml|md)$/,
+      /^templates\/service\/(\w[\w.]*|(src|test)\/\w[\w.]*\.ts)$/,
       /^docs\/(.+\.(md|json|svg)|llms\.txt)$/,
       /^(LICENSE|[A-Z]+\.md|package\.json|dist\/sbom\.cdx\.json)$/
     ]

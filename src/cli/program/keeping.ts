@@ -7,6 +7,8 @@ export function addKeepingCommands(add: Add): void {
     '--insecure-plaintext-key',
     'keep the key in plain text, for demonstrations'
   )
+  const newService = async () => (await import('../new.js')).newService
+  add('new <name>', 'write a service to begin with: a directory of that name', newService)
   const graph = async () => (await import('../graph.js')).graph
   needing(add('graph <file>', 'draw a document', graph))
     .option('--format <format>', 'mermaid, chart, json or xstate', 'mermaid')

@@ -26,6 +26,10 @@ export const cliCodes = {
     message: 'The note {path} lies in the directory of the ledger that it is to anchor.',
     fix: 'Use a note that was kept elsewhere: a writer of the ledger could change this one too.'
   },
+  'cli.directory_not_empty': {
+    message: 'The directory {path} is not empty, so nothing is written into it.',
+    fix: 'Give the name of a directory that does not exist yet, or empty this one.'
+  },
   'cli.ambiguous_wait': {
     message: 'Run {runId} has {count} open waits.',
     fix: 'Name the one you mean by its token; "tally show {runId}" lists them.'
