@@ -68,6 +68,7 @@ export {
   principalIn
 } from './permissions/principal.js'
 export {
+  AGENT_ADAPTERS,
   AGENT_TOOL_EFFECTS,
   AGENT_TURN_BLOCK,
   grantToPrincipal,

@@ -136,7 +136,7 @@ export const roads: readonly Road[] = [
   {
     name: 'a tool of an agent in a flow',
     asked: () => ({ document: flow(nodeOf('ask', 'agent.main', { agentId: 'main' })) }),
-    grants: () => [['agent.turn', 'agent.turn', 'agent.tool.act']]
+    grants: () => [['agent.turn', 'agent.turn', 'agent.adapter.fake', 'agent.tool.act']]
   },
   {
     name: 'a query of a workflow',

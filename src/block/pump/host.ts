@@ -26,6 +26,7 @@ import type { WorkQueues } from './work-queues.js'
 /** An effect that is about to be sent for the first time. */
 export interface AskedEffect {
   readonly effect: string
+  readonly request: Json
   /** Who started the run. */
   readonly principal: Json
   readonly block: Block

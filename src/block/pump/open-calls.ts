@@ -217,14 +217,14 @@ export class OpenCalls {
    * Why who started the run may not have an effect sent that was not sent before: of another,
    * nothing would say what became of it. What undoes a write that has landed is not refused either.
    */
-  #refusalOf(attempt: Attempt, { effect }: EffectRequest): SealedFailure | undefined {
+  #refusalOf(attempt: Attempt, { effect, request }: EffectRequest): SealedFailure | undefined {
     const { block, attribution } = attempt
     const { host, state } = this.#parts
     if (block === compensationBlock) return undefined
     const queue = callServed(state, attempt)?.queue?.name
     if (queue !== undefined && !host.queues.isDeclared(queue)) return unknownQueue(queue)
     const principal = state.started?.principal ?? null
-    return host.refusesEffect?.({ effect, principal, block, attribution })
+    return host.refusesEffect?.({ effect, request, principal, block, attribution })
   }
 
   /** Why an effect is not sent now. */

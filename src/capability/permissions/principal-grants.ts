@@ -23,6 +23,8 @@ export const LEDGER_READ = 'ledger.read'
  * a capability of the code of turns.
  */
 export const AGENT_TOOL_EFFECTS = 'agent.tool.'
+/** The kinds of adapters that do turns, too: a document says which does them. */
+export const AGENT_ADAPTERS = 'agent.adapter.'
 /** Name of the block that does an agent's turns. */
 export const AGENT_TURN_BLOCK = 'agent.turn'
 

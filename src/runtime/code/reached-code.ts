@@ -1,5 +1,5 @@
 import type { Block, DocumentDefinition, PlanNodeDefinition } from '../../block/index.js'
-import { AGENT_TURN_BLOCK } from '../../capability/index.js'
+import { AGENT_ADAPTERS, AGENT_TOOL_EFFECTS, AGENT_TURN_BLOCK } from '../../capability/index.js'
 import { isJsonObject, type Json, versionedName } from '../../core/index.js'
 import { writtenOut } from '../document/used-inputs.js'
 
@@ -11,8 +11,8 @@ export interface ReachedCode {
   readonly intents: readonly ReachedIntent[]
   /** Some step may do an intent that the text does not have: computed, repaired, or of a person. */
   readonly computesIntents: boolean
-  /** Names of the tools that turns of agents have. */
-  readonly tools: readonly string[]
+  /** What turns of agents use: their tools, and the adapters that do them, as capabilities. */
+  readonly ofTurns: readonly string[]
 }
 
 export interface ReachedIntent {
@@ -40,7 +40,7 @@ export function reachedBy(
       blocks,
       intents: all.flatMap((one) => reachedIntents(one, isKernel)),
       computesIntents: all.some((one) => computesIntents(one, isKernel)),
-      tools: all.flatMap(reachedTools)
+      ofTurns: all.flatMap(usedByTurns)
     }
     return known
   }
@@ -96,15 +96,20 @@ export function keepsPrivate({ isInputPrivate, isOutputPrivate }: Block): boolea
   return isInputPrivate || isOutputPrivate
 }
 
-/** Names of tools that the turns of a definition may use, as far as its text tells. */
-export function reachedTools(definition: Graph): readonly string[] {
+/** Tools and adapters that the turns of a definition may use, as far as its text tells. */
+export function usedByTurns(definition: Graph): readonly string[] {
   return nodesOf(definition).flatMap(({ work, input }) => {
     if (work.kind !== 'block' || versionedName(work.block).name !== AGENT_TURN_BLOCK) return []
     const known = input === undefined ? undefined : writtenOut(input)
     const { agent, delegates } = isJsonObject(known) ? known : {}
     const others = isJsonObject(delegates) ? Object.values(delegates) : []
-    return [agent, ...others].flatMap(toolsOf)
+    return [agent, ...others].flatMap((one) => [...adapterOf(one), ...toolsOf(one)])
   })
+}
+
+function adapterOf(agent: Json | undefined): readonly string[] {
+  const kind = isJsonObject(agent) ? agent['adapterKind'] : undefined
+  return typeof kind === 'string' ? [`${AGENT_ADAPTERS}${kind}`] : []
 }
 
 function toolsOf(agent: Json | undefined): readonly string[] {
@@ -112,7 +117,7 @@ function toolsOf(agent: Json | undefined): readonly string[] {
   if (!Array.isArray(tools)) return []
   return tools.flatMap((tool: Json) => {
     const name = isJsonObject(tool) ? tool['name'] : undefined
-    return typeof name === 'string' ? [name] : []
+    return typeof name === 'string' ? [`${AGENT_TOOL_EFFECTS}${name}`] : []
   })
 }
 

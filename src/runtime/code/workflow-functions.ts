@@ -50,9 +50,9 @@ export function prepareFunction(
     ...(pins === undefined ? {} : { pins }),
     ...(obligations === undefined ? {} : { obligations })
   })
-  const reached = once(
-    (): ReachedCode => ({ blocks: reachedBlocks(), intents: [], computesIntents: false, tools: [] })
-  )
+  const reached = once((): ReachedCode => {
+    return { blocks: reachedBlocks(), intents: [], computesIntents: false, ofTurns: [] }
+  })
   const checkInputs: CheckInputs = (inputs) => {
     const parsed = body.parseInput(withoutUndefined(inputs) as typeof inputs)
     return parsed.ok ? [] : [{ name: 'input', problem: parsed.problem }]

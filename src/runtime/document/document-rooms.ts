@@ -12,7 +12,6 @@ import {
 import type { LoadedExpressions } from '../../expression/index.js'
 import type { NetworkOptions } from '../../intent/index.js'
 import type { bundling, ReadJournal, WorkflowHost, WorkflowParts } from '../../workflow/index.js'
-import { workflowBlocksIn } from './blocks-of-workflows.js'
 import type { DocumentKind } from './document-kind.js'
 import { type DocumentSlices, unboundSlices } from './document-slices.js'
 
@@ -51,6 +50,8 @@ export class DocumentRooms {
   #notes: SessionNotes | undefined
   #isOver: (runId: string) => boolean = () => false
   #outOfBounds: (definition: DocumentDefinition) => readonly Diagnostic[] = () => []
+  /** Nodes that name a block of workflows by hand; there are none before that room is loaded. */
+  #byHand: (definition: DocumentDefinition) => readonly Diagnostic[] = () => []
   #ownersAlone: (definition: DocumentDefinition) => readonly Diagnostic[] = () => []
   /** Sessions that are being let go of. */
   readonly #leaving = new Set<Promise<void>>()
@@ -126,8 +127,7 @@ export class DocumentRooms {
 
   /** What a definition chooses and the host does not allow (K15). */
   outOfBounds(definition: DocumentDefinition): readonly Diagnostic[] {
-    const isOfWorkflows = (block: string) => this.#rooms.get(block) === 'workflow'
-    return [...this.#outOfBounds(definition), ...workflowBlocksIn(definition, isOfWorkflows)]
+    return [...this.#outOfBounds(definition), ...this.#byHand(definition)]
   }
 
   /** What a definition chooses and only the owner may, whatever the host allows (K15). */
@@ -235,10 +235,13 @@ export class DocumentRooms {
   }
 
   async #openWorkflow(): Promise<WorkflowParts> {
-    const [{ WorkflowParts }, { workflowKind }] = await Promise.all([
+    const [{ WorkflowParts }, { workflowKind }, { workflowBlocksIn }] = await Promise.all([
       import('../../workflow/index.js'),
-      import('./workflow-kind.js')
+      import('./workflow-kind.js'),
+      import('./blocks-of-workflows.js')
     ])
+    const isOfWorkflows = (block: string) => this.#rooms.get(block) === 'workflow'
+    this.#byHand = (definition) => workflowBlocksIn(definition, isOfWorkflows)
     const parts = new WorkflowParts(this.#hosts.workflow)
     parts.use(await this.#expressions())
     parts.budgets.useJournals((runId, text) => this.#journal(runId, text))

@@ -1,5 +1,6 @@
 import type { AskedEffect, Block, PumpHost } from '../../block/index.js'
 import {
+  AGENT_ADAPTERS,
   AGENT_TOOL_EFFECTS,
   AGENT_TURN_BLOCK,
   isOwner,
@@ -8,7 +9,7 @@ import {
   principalLacks,
   stateOf
 } from '../../capability/index.js'
-import { type Json, type RunId, TallyError, versionedName } from '../../core/index.js'
+import { isJsonObject, type Json, type RunId, TallyError, versionedName } from '../../core/index.js'
 import { type UsedCode, usedBlock, usedPackage } from '../../intent/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import type { Compiled } from '../code/prepared-run.js'
@@ -71,9 +72,9 @@ export class PrincipalGate {
   /** All code that a run can come to, by its hash. */
   #reached(prepared: Compiled, inputs: Json): readonly UsedCode[] {
     const parts = { registry: this.#registry, ledger: this.#ledger }
-    const { blocks, packages, tools } = reachedProviders(prepared, inputs, parts)
+    const { blocks, packages, ofTurns } = reachedProviders(prepared, inputs, parts)
     const found = [
-      ...blocks.map((block) => withTools(this.#used(block), block, tools)),
+      ...blocks.map((block) => withTurns(this.#used(block), block, ofTurns)),
       ...packages.map(usedPackage)
     ]
     const byHash = new Map(found.flatMap((used) => (used ? [[used.codeHash, used]] : [])))
@@ -88,25 +89,31 @@ export class PrincipalGate {
 /** What sending an effect takes: the code's own name, and the effect's where that is declared. */
 function usedFor(
   effect: string,
-  { block, attribution }: Pick<AskedEffect, 'block' | 'attribution'>
+  { block, attribution, request }: Pick<AskedEffect, 'attribution' | 'block' | 'request'>
 ): UsedCode {
   const { id, codeHash } = attribution?.provider ?? { id: block.name, codeHash: block.codeHash }
   const declared = attribution?.capabilitiesDeclared ?? block.capabilities
   const { name } = versionedName(id)
-  // Which tool it is stands in a document, not in the code of a turn.
+  // Which tool or adapter it is stands in a document, not in the code of a turn.
   const isOwn = declared.includes(effect) || effect.startsWith(AGENT_TOOL_EFFECTS)
-  return { name, codeHash, capabilities: isOwn ? [name, effect] : [name] }
+  const adapter = name === AGENT_TURN_BLOCK && effect === AGENT_TURN_BLOCK ? adapterIn(request) : []
+  return { name, codeHash, capabilities: isOwn ? [name, effect] : [name, ...adapter] }
 }
 
-/** The code of turns with the tools that a document gives them. */
-function withTools(
+/** The adapter that does a turn stands in what is asked of it. */
+function adapterIn(request: Json): readonly string[] {
+  const kind = isJsonObject(request) ? request['adapterKind'] : undefined
+  return typeof kind === 'string' ? [`${AGENT_ADAPTERS}${kind}`] : []
+}
+
+/** The code of turns with the adapters and the tools that a document gives them. */
+function withTurns(
   used: UsedCode | undefined,
   { name }: Block,
-  tools: readonly string[]
+  ofTurns: readonly string[]
 ): UsedCode | undefined {
   if (used === undefined || name !== AGENT_TURN_BLOCK) return used
-  const effects = new Set(tools.map((tool) => `${AGENT_TOOL_EFFECTS}${tool}`))
-  return { ...used, capabilities: [...used.capabilities, ...effects] }
+  return { ...used, capabilities: [...used.capabilities, ...new Set(ofTurns)] }
 }
 
 function notPermitted(
@@ -126,8 +133,15 @@ function notPermitted(
   })
 }
 
-/** What is granted without further words is all that a code declares; tools are none of that. */
+/**
+ * What is granted without further words is all that a code declares; what documents choose for
+ * turns is none of that.
+ */
 function grantable({ name, capabilities }: UsedCode): string {
-  const hasTools = capabilities.some((one) => one.startsWith(AGENT_TOOL_EFFECTS))
-  return hasTools ? [name, ...capabilities].join(' ') : name
+  return capabilities.some(isOfTurns) ? [name, ...capabilities].join(' ') : name
+}
+
+/** Whether a capability is one of the code of turns that a document chooses. */
+export function isOfTurns(capability: string): boolean {
+  return [AGENT_TOOL_EFFECTS, AGENT_ADAPTERS].some((prefix) => capability.startsWith(prefix))
 }

@@ -1,5 +1,4 @@
 import {
-  AGENT_TOOL_EFFECTS,
   AGENT_TURN_BLOCK,
   LEDGER_READ,
   PRINCIPAL_GRANTS_PREFIX,
@@ -21,6 +20,7 @@ import type { Ledger } from '../../ledger/index.js'
 import type { Packages } from '../code/packages.js'
 import type { Registry } from '../code/registry.js'
 import type { AskedIntent } from './asked-intent.js'
+import { isOfTurns } from './principal-gate.js'
 import { refusal } from './refusal.js'
 
 /** What looking up the code of a grant takes. */
@@ -105,7 +105,7 @@ async function changed(
 function isCapabilityOf({ name, capabilities }: UsedCode, capability: string): boolean {
   if (capabilities.includes(capability)) return true
   const isTurn = versionedName(name).name === AGENT_TURN_BLOCK
-  return isTurn && capability.startsWith(AGENT_TOOL_EFFECTS)
+  return isTurn && isOfTurns(capability)
 }
 
 async function codeOf(parts: GrantingParts, subject: string): Promise<UsedCode | undefined> {

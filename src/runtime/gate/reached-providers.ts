@@ -11,7 +11,8 @@ import type { Registry } from '../code/registry.js'
 export interface ReachedProviders {
   readonly blocks: readonly Block[]
   readonly packages: readonly CapabilityProvider[]
-  readonly tools: readonly string[]
+  /** Capabilities of the code of turns that documents choose. */
+  readonly ofTurns: readonly string[]
 }
 
 /**
@@ -23,10 +24,10 @@ export function reachedProviders(
   inputs: Json,
   { registry, ledger }: { readonly registry: Registry; readonly ledger: Pick<Ledger, 'read'> }
 ): ReachedProviders {
-  const { blocks, intents, tools }: Omit<ReachedCode, 'computesIntents'> =
+  const { blocks, intents, ofTurns }: Omit<ReachedCode, 'computesIntents'> =
     'reached' in prepared
       ? prepared.reached()
-      : { blocks: [], intents: [intentIn(inputs)], tools: [] }
+      : { blocks: [], intents: [intentIn(inputs)], ofTurns: [] }
   const state = stateOf(ledger)
   const chosen = intents.flatMap((intent) => {
     const choice = isSystemIntent(intent.action) ? undefined : registry.choose(intent, state)
@@ -35,7 +36,7 @@ export function reachedProviders(
   return {
     blocks: [...blocks, ...chosen.flatMap((one) => (one.kind === 'block' ? [one.block] : []))],
     packages: chosen.flatMap((one) => (one.kind === 'package' ? [one.provider] : [])),
-    tools
+    ofTurns
   }
 }
 

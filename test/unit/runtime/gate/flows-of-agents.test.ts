@@ -35,12 +35,18 @@ beforeEach(async () => {
   const tools = [tool('remove', true), tool('add', false)]
   const agents = { adapters, tools, environment: {} }
   tally = await createRuntime({ location: MEMORY_LOCATION, create: 'if-absent', agents })
-  const capabilities = ['agent.turn', 'agent.tool.remove', 'agent.tool.add']
-  const principal = { kind: 'agent', id: 'worker' }
-  const payload = { principal, subject: 'agent.turn', capabilities }
-  expect(await tally.intent({ action: 'system.grant', payload })).toMatchObject({ type: 'dapp' })
+  const capabilities = ['agent.turn', 'agent.adapter.fake', 'agent.tool.remove', 'agent.tool.add']
+  await change('grant', capabilities)
 })
 afterEach(() => tally.close())
+
+async function change(action: 'grant' | 'revoke', capabilities: readonly string[]): Promise<void> {
+  const principal = { kind: 'agent', id: 'worker' }
+  const payload = { principal, subject: 'agent.turn', capabilities: [...capabilities] }
+  expect(await tally.intent({ action: `system.${action}`, payload })).toMatchObject({
+    type: 'dapp'
+  })
+}
 
 function flow(tool: string, approvalRequirement: string): JsonObject {
   const toolPolicy = { allowedCapabilities: [tool], approvalRequirement }
@@ -112,6 +118,27 @@ describe('a flow of an agent', () => {
       expect(JSON.stringify(refused)).toMatch(/approval_below_floor|turn_not_written_out/)
     }
     expect(done).toEqual([])
+  })
+
+  it('K14: begins with a grant for the adapter that does its turns, and not without', async () => {
+    await change('revoke', ['agent.adapter.fake'])
+    expect(await went(flow('add', 'never'), 'worker')).toMatchObject({ code: 'run.not_permitted' })
+    await change('grant', ['agent.adapter.fake'])
+    expect(await went(flow('add', 'never'), 'worker')).toMatchObject({ status: 'done' })
+  })
+
+  it('K14: sends no turn by an adapter whose grant was taken back while it waited', async () => {
+    expect(await went(flow('remove', 'always'), 'worker')).toMatchObject({ type: 'run.parked' })
+    await change('revoke', ['agent.adapter.fake'])
+    const run = await tally.attach('worker')
+    const [wait] = await run.waits()
+    await run.approve(wait?.token ?? '', { digest: wait?.digest ?? '' })
+    for await (const { type } of run) if (/^run\.(parked|finished)$/.test(type)) break
+    // The tool was granted; what the model would make of its result is not asked.
+    expect(done).toEqual(['remove'])
+    const asked = JSON.stringify([await run.waits(), tally.run('worker')?.last ?? null])
+    expect(asked).toContain('not_permitted')
+    expect(asked).toContain('agent.adapter.fake')
   })
 
   it('K15: of the owner leaves out what it likes', async () => {

@@ -92,7 +92,7 @@ const roads: readonly Road[] = [
         nodes: [nodeOf('ask', 'agent.main', { agentId: 'main' }), nodeOf('end', 'control.finish')],
         edges: ['ask -> end']
       }),
-    grants: [['agent.turn', 'agent.turn', 'agent.tool.act']],
+    grants: [['agent.turn', 'agent.turn', 'agent.adapter.fake', 'agent.tool.act']],
     joins: true
   }
 ]
