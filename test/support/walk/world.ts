@@ -179,7 +179,7 @@ export class World {
       signed: String(await waitsOf(SIGNED_RUN)),
       grant: JSON.stringify(
         below('permissions/', 'approvers/', 'preferences/', 'packages/', 'system/grants/').concat(
-          below('system/published/')
+          below('system/published/', 'system/schedules/')
         )
       )
     }

@@ -329,7 +329,7 @@ describe('a grant to an agent', () => {
       for await (const _ of events);
     })().catch((error: unknown) => error)
     expect(isTallyError(refused) ? refused.fix : refused).toMatch(
-      /^As the owner: tally grant --agent worker agent\.turn@\S+ agent\.turn agent\.adapter\S+ \S+act$/
+      /^As the owner: tally grant --agent worker agent\.turn@\S+ agent\.turn \S+fake \S+act$/
     )
   })
 
