@@ -83,7 +83,21 @@ function findingOf(executed: { readonly kind: string; readonly finding?: Finding
 }
 
 /** What the code asks its children for, against what the journal says that it has asked for. */
-export function callsFinding(
+function callsFinding(
+  recorded: ReadonlyMap<number, FunctionCall>,
+  made: ReadonlyMap<number, Call>
+): Finding | undefined {
+  const missed = missedFinding(recorded, made)
+  if (missed !== undefined) return missed
+  for (const [seq, call] of made) {
+    if (call.kind !== 'child' || recorded.has(seq)) continue
+    return firstOf(differing(`called.${seq}`, callBody(call.call), undefined))
+  }
+  return undefined
+}
+
+/** What the journal says that the code has asked its children for, and it does not ask for. */
+export function missedFinding(
   recorded: ReadonlyMap<number, FunctionCall>,
   made: ReadonlyMap<number, Call>
 ): Finding | undefined {
@@ -93,10 +107,6 @@ export function callsFinding(
     const computed = again?.kind === 'child' ? callBody(again.call) : again?.effect
     const field = `called.${seq}`
     return differing(field, computed, callBody(call)) ?? unexpected(field, 'another', call.kind)
-  }
-  for (const [seq, call] of made) {
-    if (call.kind !== 'child' || recorded.has(seq)) continue
-    return firstOf(differing(`called.${seq}`, callBody(call.call), undefined))
   }
   return undefined
 }

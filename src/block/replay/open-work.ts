@@ -1,5 +1,7 @@
+import type { FunctionCall } from '../chart/function-call.js'
 import type { RecordedProvider } from '../code/block.js'
 import type { Call } from '../code/calls.js'
+import { missedFinding } from './body-work.js'
 import { type FailureOptions, isUnconfirmed, readsChanged } from './failure-work.js'
 import { differing, type Finding, unexpected } from './finding.js'
 import { executeAttempt } from './leaf-work.js'
@@ -41,20 +43,28 @@ export async function openAgain(
     around === undefined
       ? seen.through(options.below)
       : onOverlay(around.overlay, { ...redo, seen })
-  const again = { ...redo, below, at, tape, provider, heard }
+  const made = new Map<number, Call>()
+  const hear = (call: Call) => {
+    made.set(call.seq, call)
+    heard?.(call)
+  }
+  const again = { ...redo, below, at, tape, provider, heard: hear }
   const executed = await executeAttempt(attempt, again)
   const finding =
-    executed.kind === 'executed'
+    missedFinding(attempt.called ?? noCalls, made) ??
+    (executed.kind === 'executed'
       ? endFinding(state, executed.outcome)
       : executed.isUnanswered
         ? askedFinding(state, attempt, executed.calls)
-        : executed.finding
+        : executed.finding)
   if (finding === undefined) return { kind: 'same' }
   if (seen.isWithheld(options.below)) return lacksBody('state that it reads')
   return readsChanged(attempt, { overlay: opened, seen, below: options.below })
     ? skipped('state that it reads has changed meanwhile')
     : { kind: 'finding', finding }
 }
+
+const noCalls: ReadonlyMap<number, FunctionCall> = new Map()
 
 /** Code that ends where the run is parked has not come to what it waits for. */
 function endFinding(

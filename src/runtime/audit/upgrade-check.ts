@@ -59,8 +59,9 @@ async function* openRunsOf(ledger: Pick<Ledger, 'runs'>): ReturnType<OpenRuns['r
 
 /**
  * Asks of each open run whether it can be resumed with what is registered: its pinned versions must
- * be there, and its journal must fold through its charts as it did (formats.md §7). No code of a
- * block runs.
+ * be there, and its journal must fold through its charts as it did (formats.md §7). The code of a
+ * workflow function runs up to where it waits, on what it was given: it must ask for the same. No
+ * code of a block runs, nor that of a step.
  */
 export async function* checkUpgrade(
   source: OpenRuns,
@@ -140,10 +141,33 @@ async function foldProblem(
       }
       n += 1
     }
+    return await functionProblem(replay)
   } catch (error) {
     return `entry ${n}: ${error instanceof Error ? error.message : String(error)}`
   }
+}
+
+/** Where the code of a workflow function asks for something else than it did. */
+async function functionProblem(replay: RunReplay): Promise<string | undefined> {
+  const isWanted = ({ block }: { readonly block: { readonly body?: unknown } }) =>
+    block.body !== undefined
+  const undo = { provider: () => undefined, workedOut: () => undefined }
+  const options = { below: noState, undo, executions: 1, isWanted }
+  for await (const { again } of replay.open(options)) {
+    if (again.kind !== 'finding') continue
+    const { field, signed, computed } = again.finding
+    return `its code asks for something else: ${field}: signed ${signed}, computed ${computed}`
+  }
   return undefined
+}
+
+/** The code of a workflow function reads no state. */
+const noState = {
+  read: () => undefined,
+  list: () => [],
+  isWithheld: () => false,
+  changedSince: () => false,
+  changedBelowSince: () => false
 }
 
 async function firstEntry(source: OpenRuns, runId: RunId): Promise<RunStarted | undefined> {

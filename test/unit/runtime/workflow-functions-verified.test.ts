@@ -134,6 +134,40 @@ describe('B12, K8: verification executes the code of workflow functions', () => 
   })
 })
 
+describe('B12, B10: before it is resumed, an open run tells', () => {
+  /** What is left to do when the run waits. */
+  const waiting = (code: Code) =>
+    flowOf(async (ctx) => {
+      const result = await code(ctx)
+      await ctx.wait({ reason: 'external' })
+      return result
+    })
+
+  async function parked(): Promise<string> {
+    const location = newLocation()
+    const flow = waiting(honest)
+    await using tally = await open(location, [flow])
+    for await (const event of tally.begin(flow, null, { id: 'r' })) {
+      if (event.type === 'run.parked') break
+    }
+    return location
+  }
+
+  const others = changed.filter(({ where }) => where !== 'it comes to another result')
+
+  it.each(others)('where $where', async ({ code }) => {
+    await using tally = await open(await parked(), [waiting(code)])
+    const [found] = await tally.checkUpgrade()
+    expect(found).toMatchObject({ id: 'r', ready: false, missing: [] })
+    expect(found?.problem).toContain('its code asks for something else')
+  })
+
+  it('that the same code can take it up', async () => {
+    await using tally = await open(await parked(), [waiting(honest)])
+    expect(await tally.checkUpgrade()).toMatchObject([{ id: 'r', ready: true, problem: null }])
+  })
+})
+
 describe('B12: a workflow function asks only in a turn in which it was given something', () => {
   const outcomeOf = async (code: Code) => {
     const flow = flowOf(code)
