@@ -1,24 +1,31 @@
 /**
  * `npm run mutate PART [FILES]`: breaks the sources of a part one place at a time, runs the tests
  * that judge it, and prints how many of the mutants were noticed and which were not. Without a part
- * it lists what there is. Stryker plants the mutants; it is installed beside the other packages
- * when this first runs. The tests run in one process (`test/mutation/driver.ts`), which is started
- * again where a mutant does not end.
+ * it lists what there is. `-- --sample COUNT [--seed SEED]` takes some of the mutants. Stryker
+ * plants the mutants; it is installed beside the other packages when this first runs. The tests run
+ * in one process (`test/mutation/driver.ts`), which is started again where a mutant does not end.
  */
 import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
 import { root } from './built.mjs'
 
 /** After so long without news, a mutant is one that does not end. */
 const SILENCE_MS = 30_000
 const own = join(root, 'test', 'mutation')
 const parts = JSON.parse(readFileSync(join(own, 'parts.json'), 'utf8'))
-const [name = '', chosen] = process.argv.slice(2)
+const { values: given, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { sample: { type: 'string' }, seed: { type: 'string', default: '1' } }
+})
+const [name = '', chosen] = positionals
 if (!Object.hasOwn(parts, name)) {
-  console.log(`npm run mutate PART [FILES]\n${Object.keys(parts).join('\n')}`)
+  console.log('npm run mutate PART [FILES] [-- --sample COUNT [--seed SEED]]')
+  console.log(Object.keys(parts).join('\n'))
   process.exit(name === '' ? 0 : 2)
 }
 const tools = join(root, 'node_modules', '.mutation')
@@ -26,7 +33,8 @@ install()
 const found = join(tools, 'found', name)
 mkdirSync(found, { recursive: true })
 const [planFile, results] = [join(found, 'plan.json'), join(found, 'results.jsonl')]
-const { files, mutants } = await planted(chosen?.split(',') ?? filesOf(parts[name].mutate))
+const { files, mutants: all } = await planted(chosen?.split(',') ?? filesOf(parts[name].mutate))
+const mutants = sampled(all)
 const sources = Object.fromEntries(files.map((file) => [file.name, file.content]))
 const tests = filesOf(parts[name].tests)
 writeFileSync(results, '')
@@ -74,6 +82,16 @@ async function planted(names) {
     excludedMutations: [],
     ignorers: []
   })
+}
+
+/** As many as were asked for, the same for each seed; all of them without a number. */
+function sampled(from) {
+  const { sample, seed } = given
+  if (sample === undefined) return from
+  const place = ({ id }) => createHash('sha256').update(`${seed}/${id}`).digest('hex')
+  const places = new Map(from.map((mutant) => [mutant, place(mutant)]))
+  const drawn = from.toSorted((one, other) => (places.get(one) < places.get(other) ? -1 : 1))
+  return from.filter((mutant) => drawn.indexOf(mutant) < Number(sample))
 }
 
 function lines() {
@@ -144,12 +162,12 @@ async function judged() {
 
 function print() {
   const known = statuses()
-  const all = mutants.map((mutant) => ({
+  const judgedOnes = mutants.map((mutant) => ({
     ...mutant,
     file: relative(root, mutant.fileName),
     status: known.get(mutant.id)?.status ?? 'Ignored'
   }))
-  for (const { file, location, mutatorName, replacement = '', status } of all) {
+  for (const { file, location, mutatorName, replacement = '', status } of judgedOnes) {
     if (status !== 'Survived' && status !== 'NoCoverage') continue
     const { line, column } = location.start
     console.log(`${file}:${line + 1}:${column + 1} ${status} ${mutatorName}: ${shown(replacement)}`)
@@ -160,14 +178,14 @@ function print() {
     const short = relative(root, file)
     row(
       short,
-      all.filter((mutant) => mutant.file === short)
+      judgedOnes.filter((mutant) => mutant.file === short)
     )
   }
-  row('all', all)
+  row('all', judgedOnes)
 }
 
-function row(label, judgedOnes) {
-  const count = (...kinds) => judgedOnes.filter(({ status }) => kinds.includes(status)).length
+function row(label, rowOnes) {
+  const count = (...kinds) => rowOnes.filter(({ status }) => kinds.includes(status)).length
   const [killed, late] = [count('Killed'), count('Timeout')]
   const missed = count('Survived', 'NoCoverage')
   const whole = killed + late + missed

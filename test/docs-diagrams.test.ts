@@ -7,6 +7,7 @@ import { drawChart, drawMermaid } from '../src/block/document/draw.js'
 import { type BlockRegistry, compileComposite, parseComposite } from '../src/block/index.js'
 import { readDocument } from '../src/core/index.js'
 import { loadExpressions } from '../src/expression/index.js'
+import { mermaidKind } from './support/mermaid.js'
 import { pages, readPage, repository, snippetsOf } from './support/snippets.js'
 
 /**
@@ -55,6 +56,9 @@ describe('diagrams', () => {
           page.replace(old, () => before + text + after)
         )
       } else expect(snippet.text).toBe(text)
+    })
+    it(`${snippet.page}:${snippet.line} is read by Mermaid`, async () => {
+      expect(await mermaidKind(snippet.text)).toMatch(/^(stateDiagram|flowchart-v2)$/)
     })
   }
 })

@@ -72,6 +72,7 @@ export {
   queueNameProblem,
   queueTermsFor
 } from './code/queue.js'
+export { signalNamed } from './code/receiving.js'
 export type { SchemaInput, SchemaOutput, TypedSchema } from './code/schema.js'
 export type {
   FunctionStepOptions,
@@ -110,6 +111,7 @@ export type {
   CompiledLeaf,
   CompiledNode,
   CompiledPlanGraph,
+  CompiledWithChildren,
   CompileResult
 } from './document/compiled.js'
 export {
@@ -201,6 +203,6 @@ export type {
 } from './run/journal.js'
 export type { Provider, UnfinishedJournals } from './run/provider.js'
 export type { RootBlock } from './run/root-block.js'
-export { hashOfSignal, type SentSignal, type SignalOutcome } from './run/signals.js'
+export { hashOfSignal, isForSignal, type SentSignal, type SignalOutcome } from './run/signals.js'
 export { attributionOf, runUnitId, seedOf, singleStepUnitId, unitIdOf } from './run/unit.js'
 export type { MessageOutcome, WaitMessage } from './run/waits.js'

@@ -566,6 +566,8 @@ export const MACHINE_CASES_DEFAULT = 100
 export const MACHINE_SHRINKS_MAX = 120
 /** How long a driver has for one check of a conformance suite when the caller does not say. */
 export const CONFORMANCE_MS_DEFAULT = 30_000
+/** Bytes of what an anchor gives as evidence of a note that it keeps, as canonical JSON. */
+export const ANCHOR_EVIDENCE_BYTES_MAX = 16 * 1024
 /** Bytes of a file with a recorded run. */
 export const RECORDING_BYTES_MAX = 64 * 1024 * 1024
 /** Events of one simulation, and configurations that the check of one history looks at. */

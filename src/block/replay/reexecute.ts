@@ -145,6 +145,8 @@ function diverged(execution: CallRun, finding: Finding, isUnanswered: boolean): 
 /** What one execution outside any run came to. */
 export interface OnceResult {
   readonly executed: Reexecuted
+  /** Its calls in order, each with the hash of its request: answers hide how requests differ. */
+  readonly asked: readonly string[]
   readonly writes: readonly (readonly [key: string, text: string | null])[]
   readonly reads: readonly string[]
 }
@@ -176,6 +178,7 @@ export async function checkOnce(
   const below = new Map(Object.entries(state).map(([key, value]) => [key, canonicalize(value)]))
   const view = new StateView((key) => below.get(key))
   const unitId = hashJson(['once', block.name]) as unknown as UnitId
+  const asked: string[] = []
   const executed = await executeOnRecordedResults(
     {
       runId: 'once' as RunId,
@@ -192,7 +195,8 @@ export async function checkOnce(
         signal: new AbortController().signal
       }
     },
-    tape
+    tape,
+    ({ effect, requestHash }) => asked.push(`${effect} ${requestHash}`)
   )
-  return { executed, writes: [...view.writes], reads: [...view.reads.keys()] }
+  return { executed, asked, writes: [...view.writes], reads: [...view.reads.keys()] }
 }

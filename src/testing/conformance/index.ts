@@ -9,6 +9,13 @@ export {
   conformanceSecrets
 } from './adapter.js'
 export {
+  type Anchor,
+  type AnchorCheck,
+  type AnchorDriver,
+  type Anchored,
+  anchorConformance
+} from './anchor.js'
+export {
   type BridgeCheck,
   type BridgeHolder,
   type BridgeUnderTest,

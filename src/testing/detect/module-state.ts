@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
-import type { Block } from '../../block/index.js'
 import type { Impurity, Place } from './report.js'
 
-/** Names of the variables around a block's code, with what they hold as text. */
+/** A block, or the body of a workflow in code. */
+type Code = { readonly run: unknown }
+
+/** Names of the variables around code, with what they hold as text. */
 export type Variables = ReadonlyMap<string, string>
 
 const held = Symbol.for('tallystick.detected')
@@ -13,17 +15,17 @@ const edge = new Set(['Global', 'Script'])
  * Reads the variables around a block's code as a debugger does; the engine keeps them where
  * functions can use them again.
  */
-export function variablesAround(block: Block): Variables {
-  return inspected(block, (session, objectId) => {
-    const code = codeOf(session, objectId)
-    const variables = variablesOf(session, scopesOf(session, code))
+export function variablesAround(code: Code): Variables {
+  return inspected(code, (session, objectId) => {
+    const written = codeOf(session, objectId)
+    const variables = variablesOf(session, scopesOf(session, written))
     return new Map(variables.map((one) => [one.name, textOf(session, one)]))
   })
 }
 
 /** Where the function of a block begins, taken to be in its module. */
-export function placeOfCode(block: Block, file: string): Place | undefined {
-  const location = inspected(block, (session, objectId) =>
+export function placeOfCode(code: Code, file: string): Place | undefined {
+  const location = inspected(code, (session, objectId) =>
     membersOf(session, codeOf(session, objectId)).find(
       ({ name }) => name === '[[FunctionLocation]]'
     )
@@ -34,12 +36,12 @@ export function placeOfCode(block: Block, file: string): Place | undefined {
 }
 
 function inspected<Result>(
-  block: Block,
+  code: Code,
   read: (session: Session, objectId: string | undefined) => Result
 ): Result {
   const session = new Session()
   session.connect()
-  Reflect.set(globalThis, held, block)
+  Reflect.set(globalThis, held, code)
   try {
     const expression = 'globalThis[Symbol.for("tallystick.detected")]'
     const found = ask(session, 'Runtime.evaluate', { expression }).result as Remote['value']
@@ -78,11 +80,14 @@ interface Remote {
   }
 }
 
-/** The function that the author wrote: `defineBlock` puts one of its own round it. */
+/** What `defineBlock` and `defineWorkflow` call the object that the author has given them. */
+const givenNames = new Set(['definition', 'given'])
+
+/** The function that the author wrote: the library puts one of its own round it. */
 function codeOf(session: Session, objectId: string | undefined): string | undefined {
   const outer = methodOf(session, objectId)
   const around = variablesOf(session, scopesOf(session, outer))
-  const definition = around.find(({ name }) => name === 'definition')
+  const definition = around.find(({ name }) => givenNames.has(name))
   return methodOf(session, definition?.value?.objectId) ?? outer
 }
 

@@ -1,18 +1,24 @@
 import type { TapeEntry } from '../../block/index.js'
 import type { Json } from '../../core/index.js'
 
-/** Which block is looked at, and what it is given. Plain data: it is sent to another process. */
+/**
+ * Which block or workflow in code is looked at, and what it is given. Plain data: it is sent to
+ * another process.
+ */
 export interface DetectedBlock {
   /** URL or absolute path of the module, as Node loads it: compiled JavaScript. */
   readonly module: string | URL
-  /** Name of the export: a block, or a list or record of blocks. */
+  /** Name of the export: a block, a workflow in code, or a list or record of them. */
   readonly export: string
-  /** Name of the block where the export has several. */
+  /** Name of the block or workflow where the export has several. */
   readonly block?: string
   readonly input?: Json
   /** State that the block finds, by key. */
   readonly state?: Readonly<Record<string, Json>>
-  /** Answers to its calls in the order of delivery; `seq` counts the calls from 1. */
+  /**
+   * Answers to its calls in the order of delivery; `seq` counts the calls from 1. Steps of a
+   * workflow in code have the effect `step`, and for `body` what the step gives.
+   */
   readonly tape?: readonly Pick<TapeEntry, 'seq' | 'effect' | 'ok' | 'body'>[]
 }
 

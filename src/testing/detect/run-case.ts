@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { type Block, checkOnce, type OnceResult } from '../../block/index.js'
-import { canonicalize } from '../../core/index.js'
+import { type Block, checkOnce, isWorkflow, type OnceResult } from '../../block/index.js'
+import { canonicalize, isJsonObject, referenceTo } from '../../core/index.js'
 import { reversed } from '../ambient.js'
 import { type CaseResult, type Job, type JobCase, unendedResult } from './job.js'
 import { watchedKeys } from './key-order.js'
@@ -15,11 +15,13 @@ export async function runCase(one: JobCase, { world, isSearching }: Job): Promis
   const load = (): Promise<unknown> => import(one.module)
   const exported = await (isSearching ? insideBlock(loading, load) : load())
   const block = blockIn(exported, one)
-  if (block === undefined) return unendedResult(`${one.export} of ${one.module} is no block`)
+  if (block === undefined) {
+    return unendedResult(`${one.export} of ${one.module} is no block and no workflow in code`)
+  }
   const execution = new Execution('block')
   const keys = new Execution('block')
   const input = world.isReversed ? reversed(one.input ?? null) : (one.input ?? null)
-  const tape = (one.tape ?? []).map((entry) => ({ ...entry }))
+  const tape = (one.tape ?? []).map((entry) => givenOf(block, entry))
   const execute = async (watching: Execution, isWatchingKeys = false): Promise<OnceResult> => {
     beginReadings(world)
     const code = watched(block, watching, isWatchingKeys)
@@ -59,26 +61,45 @@ async function search(
 ): Promise<{ readonly changed: readonly Impurity[]; readonly place: Place | undefined }> {
   // Only here: a process with permissions taken from it may not load what debuggers use.
   const { changedVariables, placeOfCode, variablesAround } = await import('./module-state.js')
-  const before = variablesAround(block)
+  const code = block.body ?? block
+  const before = variablesAround(code)
   await execute()
   const file = fileURLToPath(one.module)
-  const changed = changedVariables(before, variablesAround(block), file)
-  return { changed, place: placeOfCode(block, file) }
+  const changed = changedVariables(before, variablesAround(code), file)
+  return { changed, place: placeOfCode(code, file) }
 }
 
 function watched(block: Block, execution: Execution, isWatchingKeys: boolean): Block {
-  return {
-    ...block,
-    async run(ctx, input) {
-      try {
-        const given = isWatchingKeys ? watchedKeys(input) : input
-        return await insideBlock(execution, () => block.run(ctx, given))
-      } catch (error) {
-        noteRefusal(execution, error)
-        throw error
-      }
+  const { body } = block
+  const inside = async (input: unknown, run: (given: unknown) => unknown): Promise<unknown> => {
+    try {
+      const given = isWatchingKeys ? watchedKeys(input) : input
+      return await insideBlock(execution, () => run(given))
+    } catch (error) {
+      noteRefusal(execution, error)
+      throw error
     }
   }
+  return {
+    ...block,
+    run: (ctx, input) => inside(input, (given) => block.run(ctx, given)),
+    ...(body && {
+      body: { run: (port, input) => inside(input, (given) => body.run(port, given)) }
+    })
+  }
+}
+
+type Given = NonNullable<JobCase['tape']>[number]
+
+/** Code of a workflow is answered with the responses of its steps: the tape has their results. */
+function givenOf({ body }: Block, entry: Given): Given {
+  const { effect, ok, body: result } = entry
+  if (body === undefined || effect !== 'step') return { ...entry }
+  const reason = isJsonObject(result) ? (result['reason'] ?? null) : null
+  const response = ok
+    ? { success: true, data: result, metadata: {} }
+    : { success: false, data: null, reason, metadata: {} }
+  return { ...entry, ok: true, body: response }
 }
 
 function unendedWhy({ executed }: OnceResult, { refused }: Execution): string | undefined {
@@ -90,14 +111,23 @@ function unendedWhy({ executed }: OnceResult, { refused }: Execution): string | 
   return `it failed where ${refused} is refused`
 }
 
+/** A block, or the body of a workflow in code, by the export and its own name. */
 function blockIn(exported: unknown, { export: name, block }: JobCase): Block | undefined {
   if (typeof exported !== 'object' || exported === null) return undefined
   const value: unknown = Reflect.get(exported, name)
-  if (isBlock(value)) return block === undefined || value.name === block ? value : undefined
+  const own = codeIn(value)
+  if (own !== undefined) return block === undefined || own.name === block ? own : undefined
   if (typeof value !== 'object' || value === null) return undefined
-  return Object.values(value).find(
-    (member): member is Block => isBlock(member) && member.name === block
-  )
+  const all = Object.values(value).flatMap((member) => codeIn(member) ?? [])
+  return all.find((member) => member.name === block)
+}
+
+function codeIn(value: unknown): Block | undefined {
+  if (isWorkflow(value)) {
+    const declared = new Map(value.blocks.map((one) => [referenceTo(one.name, one.version), one]))
+    return value.body((reference) => declared.get(reference))
+  }
+  return isBlock(value) ? value : undefined
 }
 
 function isBlock(value: unknown): value is Block {

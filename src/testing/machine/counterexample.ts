@@ -1,13 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { CompiledDocument } from '../../block/index.js'
+import type { CompiledWithChildren } from '../../block/index.js'
 import type { JsonObject } from '../../core/index.js'
 import type { Case } from './case.js'
 import type { CodePlace } from './options.js'
 import { drawPath } from './path-chart.js'
 import type { Play } from './play.js'
 import { promises, type Violation } from './promises/all.js'
+import { placeAt } from './step-coverage.js'
 import type { WrittenTarget } from './written-target.js'
 
 /** A broken promise, with everything that shows how it came about. */
@@ -17,7 +18,7 @@ export interface Counterexample {
   readonly given: Case
   readonly seed: number | undefined
   readonly play: Play
-  readonly compiled: CompiledDocument
+  readonly compiled: CompiledWithChildren
   /** Of the runs. */
   readonly context: JsonObject
   readonly from: CodePlace | undefined
@@ -143,8 +144,15 @@ export function plainCase(given: Case): Case {
 
 /** The document's graph, with the path of the play in colour. */
 export function chartOf({ compiled, play, violation, given, context }: Counterexample): string {
-  const failedAt = violation.path?.split('/')[1]
+  const failedAt = failedIn(compiled, violation.path)
   return drawPath(compiled, { play, inputs: given.inputs, context, failedAt })
+}
+
+/** The node of the drawing: of workflows in code, steps of atomic parts are drawn too. */
+function failedIn({ kind }: CompiledWithChildren, path: string | undefined): string | undefined {
+  if (kind !== 'function' || path === undefined) return path?.split('/')[1]
+  const place = placeAt(path).slice('root/'.length)
+  return place === '' ? undefined : place
 }
 
 /** A module named by its URL, as a script in the directory imports it: its place may be another. */

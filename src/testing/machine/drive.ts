@@ -15,6 +15,8 @@ export interface DrivePort {
   progress?(): unknown
   /** Whether the ledger has a run. */
   isKnown(run: RunId): boolean
+  /** Runs that those which are driven have begun and wait for; absent: none. */
+  children?(): Promise<readonly RunHandle[]>
   /** Answers a wait; false: it stays open, and no time passes for it. */
   answer(run: RunHandle, wait: OpenWait): Promise<boolean>
   /** Packages, which compute when nothing else happens. */
@@ -120,14 +122,17 @@ async function answerOne(
   runs: readonly RunHandle[],
   port: DrivePort
 ): Promise<'answered' | 'all open' | 'busy'> {
-  let waiting = 0
-  for (const run of runs) {
+  const waiting = new Set<RunHandle>()
+  const children = (await port.children?.()) ?? []
+  for (const run of [...runs, ...children]) {
     const waits = await run.waits()
-    if (waits.length > 0) waiting += 1
+    if (waits.length > 0) waiting.add(run)
     for (const wait of waits) {
       const isAnswered = await awaited(port.answer(run, wait), port)
       if (port.life.isDead || isAnswered === true) return 'answered'
     }
   }
-  return waiting === runs.length ? 'all open' : 'busy'
+  // A run that waits for a child has no wait of its own.
+  const isForChild = children.some((child) => waiting.has(child))
+  return isForChild || runs.every((run) => waiting.has(run)) ? 'all open' : 'busy'
 }

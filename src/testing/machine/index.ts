@@ -20,6 +20,7 @@
 export type { Case, Death, Manner, PersonAct, ScriptedEffect, Trouble } from './case.js'
 export type { ChartTarget } from './chart-target.js'
 export type { MachineCoverage, Missed } from './coverage.js'
+export type { FunctionTarget } from './function-target.js'
 export type {
   AnyArbitrary,
   AnySchema,

@@ -1,7 +1,8 @@
-import { type CompiledDocument, mermaidId } from '../../block/index.js'
+import { type CompiledDocument, type CompiledWithChildren, mermaidId } from '../../block/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import { Coverage, edgesOf, keyOf } from './coverage.js'
 import type { Play } from './play.js'
+import { calledPlaces } from './step-coverage.js'
 
 export interface PathParts {
   readonly play: Play
@@ -16,17 +17,49 @@ export interface PathParts {
  * taken in one colour, the node where it went wrong and the arrows to it in another. State diagrams
  * of Mermaid have no colours for arrows.
  */
-export function drawPath(compiled: CompiledDocument, parts: PathParts): string {
-  const { play, inputs, context, failedAt } = parts
+export function drawPath(compiled: CompiledWithChildren, parts: PathParts): string {
+  if (compiled.kind === 'function') return drawn(calledGraph(parts), parts.failedAt)
+  const { play, inputs, context } = parts
   const coverage = new Coverage(compiled)
   coverage.add(play, { inputs, context })
   const { taken, entered } = coverage.left()
-  const names = [...compiled.nodes.keys()]
   // In the order in which they were entered first.
   const path = [...new Set(entered.flatMap((one) => one.split('/')[1] ?? []))]
   const isEntered = (name: string) => path.includes(name)
-  const failing = failedAt ?? path.at(-1)
   const arrows = arrowsOf(compiled, { isEntered, isTaken: (key) => taken.includes(key) })
+  return drawn({ names: [...compiled.nodes.keys()], path, arrows }, parts.failedAt)
+}
+
+/** A workflow in code has no graph but what it did: its calls in order, all of them taken. */
+function calledGraph({ play }: PathParts): DrawnGraph {
+  const names = new Set<string>()
+  const arrows = new Map<string, Arrow>()
+  for (const entries of play.journals.values()) {
+    const placeOf = calledPlaces()
+    let from = START
+    for (const entry of entries) {
+      const place = placeOf(entry)
+      if (place === undefined) continue
+      const name = place.slice('root/'.length)
+      const to = mermaidId(name)
+      names.add(name)
+      arrows.set(`${from} ${to}`, { from, to, label: '', isTaken: true })
+      from = to
+    }
+  }
+  return { names: [...names], path: [...names], arrows: [...arrows.values()] }
+}
+
+interface DrawnGraph {
+  readonly names: readonly string[]
+  /** Those that were entered, in order. */
+  readonly path: readonly string[]
+  readonly arrows: readonly Arrow[]
+}
+
+function drawn({ names, path, arrows }: DrawnGraph, failedAt: string | undefined): string {
+  const failing = failedAt ?? path.at(-1)
+  const isFailing = ({ to }: Arrow) => failing !== undefined && to === mermaidId(failing)
   const places = (isWanted: (arrow: Arrow) => boolean) =>
     arrows.flatMap((arrow, place) => (arrow.isTaken && isWanted(arrow) ? [place] : []))
   const others = path.filter((name) => name !== failing)
@@ -39,13 +72,10 @@ export function drawPath(compiled: CompiledDocument, parts: PathParts): string {
     ...classLine(others, 'taken'),
     ...classLine(failing === undefined ? [] : [failing], 'failing'),
     ...styleLine(
-      places(({ to }) => failing === undefined || to !== mermaidId(failing)),
+      places((arrow) => !isFailing(arrow)),
       TAKEN
     ),
-    ...styleLine(
-      places(({ to }) => failing !== undefined && to === mermaidId(failing)),
-      FAILING
-    ),
+    ...styleLine(places(isFailing), FAILING),
     ''
   ].join('\n')
 }

@@ -1,4 +1,4 @@
-import type { MessageOutcome, OpenWait } from '../../block/index.js'
+import { isForSignal, type MessageOutcome, type OpenWait, signalNamed } from '../../block/index.js'
 import { isJsonObject, type Json, type ManualClock, type RunId } from '../../core/index.js'
 import type { Answer, RunHandle } from '../../runtime/index.js'
 import type { PersonAct, Script } from './case.js'
@@ -44,6 +44,10 @@ export class People {
     const isNew = !this.asked.has(token)
     this.asked.add(token)
     const act = script.actOf(token)
+    if (isForSignal(wait)) {
+      if (act.manner === 'cancels') return this.#cancel(run, wait)
+      return this.#signal(run, wait, { act, isNew })
+    }
     const reply = this.#reply(run.id, wait, act)
     if (reply === undefined || act.manner === 'never' || this.#refused.has(token)) {
       if (isNew) world.story.push(`${wait.reason} at ${wait.path}: stays open`)
@@ -57,12 +61,7 @@ export class People {
     }
     // An answer that died with its process is given again, and no later.
     if (act.manner === 'late' && isNew) clock.advance(DAY_MS)
-    if (act.manner === 'cancels') {
-      this.hasCancelled = true
-      world.story.push(`${wait.reason} at ${wait.path}: the run is cancelled`)
-      await run.cancel('a person has cancelled it')
-      return true
-    }
+    if (act.manner === 'cancels') return this.#cancel(run, wait)
     world.story.push(`${wait.reason} at ${wait.path}: ${reply.action}${mannerText(act)}`)
     if (act.manner === 'wrong_digest') {
       const wrong = { ...reply, answer: { ...reply.answer, digest: OTHER_DIGEST } }
@@ -78,6 +77,51 @@ export class People {
     }
     if (act.manner === 'twice') {
       await this.#isRefused(run, { wait, reply, what: 'a second answer' })
+    }
+    return true
+  }
+
+  async #cancel(run: RunHandle, { reason, path }: OpenWait): Promise<boolean> {
+    this.hasCancelled = true
+    this.#parts.world.story.push(`${reason} at ${path}: the run is cancelled`)
+    await run.cancel('a person has cancelled it')
+    return true
+  }
+
+  /** Sends what a run asks for by name; under the same id each time, whatever dies meanwhile. */
+  async #signal(
+    run: RunHandle,
+    wait: OpenWait,
+    { act, isNew }: { readonly act: PersonAct; readonly isNew: boolean }
+  ): Promise<boolean> {
+    const { world } = this.#parts
+    const { token, due } = wait
+    const name = signalNamed(wait.request) ?? ''
+    const told = `signal ${name} at ${wait.path}`
+    const isLate = act.manner === 'late' && due !== null
+    if (act.manner === 'never' || isLate || this.#refused.has(token)) {
+      if (isNew) world.story.push(`${told}: ${isLate ? 'comes too late' : 'does not come'}`)
+      return false
+    }
+    if (act.manner === 'late' && isNew) this.#parts.clock.advance(DAY_MS)
+    const value = await world.signalled(name, { asking: token, otherwise: act.value ?? null })
+    const outcome = await run.signal(name, value, { id: token })
+    world.story.push(`${told}: ${outcome.accepted ? 'is sent' : outcome.reason}`)
+    if (!outcome.accepted) {
+      // It may be sent again at once where the run was only on its way to rest or back.
+      if (outcome.reason === 'run_moved') return true
+      this.#refused.add(token)
+      return false
+    }
+    if (act.manner === 'twice') {
+      const again = await run.signal(name, value, { id: token })
+      if (!again.accepted || again.repeated !== true) {
+        this.wronglyTaken.push({ token, what: 'a signal that was sent twice' })
+      }
+    }
+    if (act.manner === 'wrong_digest') {
+      const other = await run.signal(name, [value, OTHER_DIGEST], { id: token })
+      if (other.accepted) this.wronglyTaken.push({ token, what: 'another signal of the same id' })
     }
     return true
   }

@@ -1,12 +1,12 @@
-import type { Block } from '../../block/index.js'
+import type { Block, Workflow } from '../../block/index.js'
 import type { Registrations } from '../../runtime/index.js'
 import { type Ambient, reversed, variations, within } from '../ambient.js'
 import { type Case, type Death, Script } from './case.js'
 import type { CaseOptions } from './options.js'
 import { type Play, type PlayOptions, play, type Stage } from './play.js'
+import type { PreparedTarget } from './prepared-target.js'
 import { judge, type Violation } from './promises/all.js'
 import type { Evidence } from './promises/promise.js'
-import type { PreparedTarget } from './target.js'
 import { checkAnswers } from './world.js'
 
 /** What a case has left, and what of it breaks a promise. */
@@ -75,10 +75,21 @@ function placed(deaths: readonly Death[], { boundaries }: Play): readonly Death[
 
 /** The runtime gives code one order of keys: only here does it see another. */
 function withReversedInputs(registrations: Registrations): Registrations {
-  const { blocks = [] } = registrations
-  const turned = (block: Block): Block => ({
-    ...block,
-    parseInput: (value) => block.parseInput(reversed(value))
+  const { blocks = [], workflows = [] } = registrations
+  const known = new Map<Block, Block>()
+  // One that is registered twice stays one.
+  const turned = (block: Block): Block => {
+    const before = known.get(block)
+    if (before !== undefined) return before
+    const parseInput: Block['parseInput'] = (value) => block.parseInput(reversed(value))
+    const after = { ...block, parseInput }
+    known.set(block, after)
+    return after
+  }
+  const turnedCode = (workflow: Workflow): Workflow => ({
+    ...workflow,
+    blocks: workflow.blocks.map(turned),
+    body: (block) => turned(workflow.body(block))
   })
-  return { ...registrations, blocks: blocks.map(turned) }
+  return { ...registrations, blocks: blocks.map(turned), workflows: workflows.map(turnedCode) }
 }

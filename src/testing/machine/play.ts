@@ -25,12 +25,13 @@ import type { Life } from './life.js'
 import { fixedKeys, fixedRandom, inlineSigner, Machine } from './machine.js'
 import type { MachineBounds, PeopleOptions } from './options.js'
 import { People, type WronglyTaken } from './people.js'
+import { beginRun, type RunSource } from './run-source.js'
 import { World } from './world.js'
 import type { WorldEffect } from './world-parts.js'
 
 /** What is played, with everything that does not differ between the plays of a case. */
 export interface Stage {
-  readonly document: Json
+  readonly source: RunSource
   /** What its lives have compiled. */
   readonly compilations: Compilations
   /** Of each life. */
@@ -216,6 +217,7 @@ class Playing {
       ...awaiting,
       clock,
       isKnown: (run) => runtime.ledger.run(run) !== undefined,
+      children: () => this.#children(runtime),
       answer: async (run, wait) => {
         if (this.#isOver(runtime)) life.end(END_OF_PLAY)
         await this.#people.comeLate()
@@ -226,14 +228,23 @@ class Playing {
     return driven
   }
 
+  /** Runs that workflows in code wait for, as far as they are in this life. */
+  #children(runtime: WiredRuntime): Promise<readonly RunHandle[]> {
+    const known = [...this.#machine.world.children].filter((id) => {
+      const status = runtime.ledger.run(id)?.status
+      return status === 'running' || status === 'waiting'
+    })
+    return Promise.all(known.map((id) => runtime.attach(id)))
+  }
+
   async #begin(
     runtime: WiredRuntime,
     { id, inputs }: { readonly id: RunId; readonly inputs: Json }
   ): Promise<RunHandle> {
     if (runtime.ledger.run(id) !== undefined) return runtime.resume(id)
     if (this.#isRedeployed) this.#beganLate = true
-    const { document, context } = this.#stage
-    return runtime.begin(document, { id, inputs, context })
+    const { source, context } = this.#stage
+    return beginRun(runtime, source, { id, input: inputs, context })
   }
 
   #isOver(runtime: WiredRuntime): boolean {

@@ -11,17 +11,18 @@ import type {
   MachineOptions
 } from './options.js'
 import type { Stage } from './play.js'
+import type { PreparedTarget } from './prepared-target.js'
 import { schemaArbitrary, UnmadeSchema } from './schema-arbitrary.js'
-import type { PreparedTarget } from './target.js'
+import { SIGNAL } from './world.js'
 import type { WorldEffect } from './world-parts.js'
 
 /** What every play of a target has in common. */
 export function stageOf(target: PreparedTarget, options: CaseOptions): Stage {
-  const { document, registrations, compilations, hosted } = target
+  const { source, registrations, compilations, hosted } = target
   const { people = {}, context = {}, next, bounds = {} } = options
   const effects = { ...target.effects, ...options.effects }
   return {
-    document,
+    source,
     compilations,
     registrations,
     hosted,
@@ -46,8 +47,9 @@ function worldEffect({ answer, repeats }: EffectOptionsOfWorld): WorldEffect {
 
 const allTroubles = ['refuses', 'loses', 'loses_done', 'slow'] as const
 
-/** Of a chain, what is included may have had no effect besides. */
+/** Of a chain, what is included may have had no effect besides; signals are up to people. */
 function troublesOf(effect: string): EffectParts['troubles'] {
+  if (effect.startsWith(SIGNAL)) return []
   return effect.startsWith('chain.write ') ? [...allTroubles, 'reverts'] : allTroubles
 }
 

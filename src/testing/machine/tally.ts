@@ -1,6 +1,7 @@
-import { Coverage, type CoverageLeft, type MachineCoverage } from './coverage.js'
+import type { CoverageLeft, MachineCoverage } from './coverage.js'
+import type { PreparedTarget } from './prepared-target.js'
 import { type Evidence, playsOf } from './promises/promise.js'
-import type { PreparedTarget } from './target.js'
+import { type AnyCoverage, coverageOf } from './step-coverage.js'
 
 /** What was played, what of the target that has reached, and what it says nothing about. */
 export interface MachineReport {
@@ -24,7 +25,7 @@ export interface TallyLeft {
 
 /** What all cases together have done. */
 export class Tally {
-  readonly #coverage: Coverage
+  readonly #coverage: AnyCoverage
   readonly #open = new Set<string>()
   #cases = 0
   #lives = 0
@@ -33,7 +34,7 @@ export class Tally {
   #unresumed = 0
 
   constructor({ compiled, notChecked }: PreparedTarget) {
-    this.#coverage = new Coverage(compiled)
+    this.#coverage = coverageOf(compiled)
     for (const one of notChecked) this.#open.add(one)
   }
 

@@ -1,16 +1,9 @@
-import type { Block, CompiledDocument } from '../../block/index.js'
-import { isJsonObject, type Json, ManualClock, readDocument, TallyError } from '../../core/index.js'
-import { openMemoryStore } from '../../ledger/index.js'
-import {
-  Compilations,
-  type DocumentRoom,
-  type Registrations,
-  runtimeOn
-} from '../../runtime/index.js'
+import type { Block, CompiledDocument, Workflow } from '../../block/index.js'
+import { isJsonObject, type Json, readDocument, TallyError } from '../../core/index.js'
+import { Compilations, type DocumentRoom, type Registrations } from '../../runtime/index.js'
 import type { ChartTarget } from './chart-target.js'
+import { type FunctionTarget, isFunctionTarget, prepareFunctionTarget } from './function-target.js'
 import type { HostedPackages } from './guests.js'
-import { fixedKeys, fixedRandom, inlineSigner } from './machine.js'
-import type { EffectOptionsOfWorld } from './options.js'
 import {
   declaredInputs,
   hostPackages,
@@ -20,6 +13,8 @@ import {
   packageDocument,
   packageEffects
 } from './package-target.js'
+import type { PreparedTarget, TakenInputs } from './prepared-target.js'
+import { probeRuntime } from './probe.js'
 import { writtenTarget } from './written-target.js'
 
 /** A document and what it names, as `defineConfig` takes it. */
@@ -29,66 +24,50 @@ export interface DocumentTarget extends Registrations {
   readonly packages?: readonly PackageSource[]
 }
 
-/** A block or a machine of XState by itself, or a document with what it names. */
+/**
+ * A block, a workflow in code or a machine of XState by itself, or a document or such a workflow
+ * with what it names.
+ */
 export type MachineTarget = OneTarget | (() => OneTarget)
 
 /** A function makes it anew for each life, so that what code keeps in memory dies with it. */
-type OneTarget = Block | DocumentTarget | PackageTarget | ChartTarget | ChartTarget['machine']
+type OneTarget = DocumentedTarget | Workflow | FunctionTarget
 
-/** A target, read and compiled. */
-export interface PreparedTarget {
-  readonly name: string
-  readonly document: Json
-  registrations(): Registrations
-  readonly compiled: CompiledDocument
-  /** What all its lives compile, in every play. */
-  readonly compilations: Compilations
-  readonly takes: TakenInputs
-  /** What the target itself says of the world; options of the same name replace it. */
-  readonly effects: Readonly<Record<string, EffectOptionsOfWorld>>
-  /** What people say where a value is asked for; empty: small values of each kind. */
-  readonly values: readonly Json[]
-  /** Of this kind of target. */
-  readonly notChecked: readonly string[]
-  /** Undefined: it has none. */
-  readonly hosted: HostedPackages | undefined
-  /** As a script may have it; undefined: only its module does. */
-  readonly written: Json | undefined
-  /** Ends the threads of its packages. */
-  close(): Promise<void>
-}
-
-/** What a target takes for the input of a run. */
-export interface TakenInputs {
-  /** Undefined: it says nothing of them. */
-  readonly schema: Json | undefined
-  /** What its schema leaves open; absent: nothing. */
-  readonly open?: string | undefined
-  /** Why it refuses a value; undefined: it takes it. */
-  problem(value: Json): string | undefined
-}
+/** What is played as a document. */
+type DocumentedTarget =
+  | Block
+  | DocumentTarget
+  | PackageTarget
+  | ChartTarget
+  | ChartTarget['machine']
 
 const supported = ['tally-composite/', 'tally-plan/', 'ais-']
 
 /** Throws `testing.target_unsupported`, `testing.target_invalid`. */
 export async function prepareTarget(target: MachineTarget): Promise<PreparedTarget> {
   const one = () => (typeof target === 'function' ? target() : target)
+  if (isFunctionTarget(one())) {
+    return prepareFunctionTarget(() => {
+      const next = one()
+      if (isFunctionTarget(next)) return next
+      throw new TallyError('testing.target_invalid', { problem: 'it is another kind each time' })
+    })
+  }
+  return prepareDocument(() => {
+    const next = one()
+    if (!isFunctionTarget(next)) return next
+    throw new TallyError('testing.target_invalid', { problem: 'it is another kind each time' })
+  })
+}
+
+async function prepareDocument(one: () => DocumentedTarget): Promise<PreparedTarget> {
   const charts = await chartsFor(one())
   const packed = await packagesFor(one())
   const make = () => asDocument(one(), { charts, packed })
   const { document: source, packages: _, ...registrations } = make()
   const document = readAs(source)
   const compilations = new Compilations()
-  const runtime = await runtimeOn({
-    ...registrations,
-    compilations,
-    store: openMemoryStore(),
-    keys: fixedKeys,
-    signer: inlineSigner(),
-    clock: new ManualClock(),
-    random: fixedRandom,
-    durability: 'output'
-  })
+  const runtime = await probeRuntime(registrations, compilations)
   try {
     const prepared = await runtime.registry.documents.prepare(document)
     if (!prepared.ok) {
@@ -109,7 +88,7 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
     const { hosted, notChecked: unchecked = [] } = packed ?? {}
     const shared = { compiled, compilations, hosted }
     return {
-      ...{ name: compiled.name, document, registrations: make, values, ...shared },
+      ...{ name: compiled.name, source: { document }, registrations: make, values, ...shared },
       takes: { schema, problem, open: packed?.open },
       effects: { ...packed?.effects, ...own.effects },
       notChecked: [...notChecked, ...unchecked],
@@ -164,7 +143,7 @@ function firstProblem(check: CheckInputs): TakenInputs['problem'] {
 
 /** The only node of a composite: what it waits for, and how it fails, shows in its chart. */
 function asDocument(
-  target: OneTarget,
+  target: DocumentedTarget,
   { charts, packed }: { readonly charts: Charts | undefined; readonly packed: Packed | undefined }
 ): DocumentTarget {
   const kind = unsupported(target)
@@ -195,7 +174,7 @@ interface Charts extends Pick<PreparedTarget, 'values' | 'notChecked'> {
 }
 
 /** XState is loaded for machines of it. */
-async function chartsFor(target: OneTarget): Promise<Charts | undefined> {
+async function chartsFor(target: DocumentedTarget): Promise<Charts | undefined> {
   if (unsupported(target) !== undefined || !isChart(target)) return undefined
   const { chartBlock: block, outsideEvents } = await import('./chart-block.js')
   const values = outsideEvents(chartOf(target).machine)
@@ -210,7 +189,7 @@ interface Packed extends Pick<PreparedTarget, 'effects' | 'notChecked'> {
   readonly open?: string
 }
 
-async function packagesFor(target: OneTarget): Promise<Packed | undefined> {
+async function packagesFor(target: DocumentedTarget): Promise<Packed | undefined> {
   if (unsupported(target) !== undefined) return undefined
   const isAlone = isPackage(target)
   const sources = isAlone ? [target.package] : 'packages' in target ? (target.packages ?? []) : []
@@ -224,23 +203,23 @@ async function packagesFor(target: OneTarget): Promise<Packed | undefined> {
   return { ...packed, document, inputSchema, ...(open === undefined ? {} : { open }) }
 }
 
-function isPackage(target: OneTarget): target is PackageTarget {
+function isPackage(target: DocumentedTarget): target is PackageTarget {
   return 'package' in target
 }
 
-function isChart(target: OneTarget): target is ChartTarget | ChartTarget['machine'] {
+function isChart(target: DocumentedTarget): target is ChartTarget | ChartTarget['machine'] {
   return 'machine' in target || 'getInitialSnapshot' in target
 }
 
-function chartOf(target: OneTarget): ChartTarget {
+function chartOf(target: DocumentedTarget): ChartTarget {
   return 'machine' in target ? target : { machine: target as ChartTarget['machine'] }
 }
 
-function isBlock(target: OneTarget): target is Block {
+function isBlock(target: DocumentedTarget): target is Block {
   return 'codeHash' in target && 'parseInput' in target
 }
 
-function unsupported(target: OneTarget): string | undefined {
+function unsupported(target: DocumentedTarget): string | undefined {
   if (typeof target !== 'object' || target === null) return `a ${typeof target}`
   if (isBlock(target) || 'document' in target || isPackage(target)) return undefined
   if (isChart(target)) return undefined

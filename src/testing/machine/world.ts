@@ -1,4 +1,5 @@
 import {
+  CHILD_EFFECT,
   type EffectCall,
   EffectFailure,
   type Located,
@@ -6,7 +7,7 @@ import {
   type Performer
 } from '../../block/index.js'
 import type { CapabilityPackage } from '../../capability/index.js'
-import { canonicalize, type Json, type RunId, TallyError } from '../../core/index.js'
+import { canonicalize, isJsonObject, type Json, type RunId, TallyError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
 import { EXECUTION_EFFECT, TIME_EFFECT } from '../../workflow/index.js'
 import { turnEffectName, turnNodeOf, turnResult } from './agent-world.js'
@@ -19,8 +20,11 @@ import type { Asking, Deed, Doing, KeyClash, WorldEffect, WorldParts } from './w
 
 const never = new Promise<never>(() => undefined)
 
-/** Effects of actions of workflows that no world takes part in. */
-const inside: ReadonlySet<string> = new Set([EXECUTION_EFFECT, TIME_EFFECT])
+/** Effects that no world takes part in: of actions of workflows, and runs that begin others. */
+const inside: ReadonlySet<string> = new Set([CHILD_EFFECT, EXECUTION_EFFECT, TIME_EFFECT])
+
+/** In front of the name of a signal, where options say what is sent. */
+export const SIGNAL = 'signal '
 
 /**
  * The world around one machine: it performs every effect as the case says, remembers over all lives
@@ -36,6 +40,8 @@ export class World {
   /** A function of the options has thrown something else than a failure of the effect. */
   broken: unknown
   asked = 0
+  /** Runs that workflows in code have begun. */
+  readonly children = new Set<RunId>()
   /** Effects under way at the same time, at most. */
   besideEachOther = 0
   #underWay = 0
@@ -80,6 +86,18 @@ export class World {
     this.#people.set(place, (this.#people.get(place) ?? 0) + 1)
   }
 
+  /** What the case sends as a signal; `otherwise` where the options say nothing of it. */
+  async signalled(
+    name: string,
+    { asking, otherwise }: { readonly asking: string; readonly otherwise: Json }
+  ): Promise<Json> {
+    const effect = `${SIGNAL}${name}`
+    const spec = this.#parts.effects.get(effect)
+    if (spec === undefined || spec.answer === 'own') return otherwise
+    const { nth, answer } = this.#parts.script.lineOf(effect, asking)
+    return this.#given(spec.answer, { request: { signal: name }, nth, effect, answer })
+  }
+
   /** What became of a request, if it was done. */
   resultOf(run: RunId, request: Json): Json | undefined {
     const text = canonicalize(request)
@@ -112,6 +130,7 @@ export class World {
   async #performInside(given: EffectCall, { call, provider }: OutsideCall): Promise<Json> {
     const { life } = this
     if (!life.passes(`before ${call.effect}`)) return never
+    if (call.effect === CHILD_EFFECT) this.children.add(childOf(given.request))
     const perform = call.perform ?? provider?.perform.bind(provider)
     const result = (await perform?.(given)) as Json
     return life.passes(`after ${call.effect}`) ? result : never
@@ -359,6 +378,11 @@ export function checkAnswers({ missing, broken }: World): void {
   if (broken === undefined) return
   const problem = broken instanceof Error ? broken.message : String(broken)
   throw new TallyError('testing.answer_broken', { problem }, { cause: broken })
+}
+
+function childOf(request: Json): RunId {
+  // The context of workflows has put it there.
+  return String(isJsonObject(request) ? request['id'] : '') as RunId
 }
 
 function troubleText(trouble: Trouble): string {

@@ -231,14 +231,14 @@ export class SimulatedNode {
     if (next.write !== undefined) this.#disk.failCommits(next.write)
     this.#writeFaults = this.#countWriteFaults()
     this.#store = store
-    const { document, context } = stage
+    const { source, context } = stage
     const open = () => this.#open(life, store)
     this.#process = new Process({
       life,
       clock,
       fate,
       people: this.#people,
-      document,
+      source,
       context,
       open
     })

@@ -3,6 +3,7 @@ import type { Json, ManualClock, RunId } from '../../core/index.js'
 import type { RunHandle, RunResult, WiredRuntime } from '../../runtime/index.js'
 import type { Life } from '../machine/life.js'
 import type { People } from '../machine/people.js'
+import { beginRun, type RunSource } from '../machine/run-source.js'
 import type { Fate } from './fate.js'
 
 /** How one run has ended in a life: with a result, or with an error. */
@@ -68,11 +69,11 @@ export class Process {
 
   /** Begins a run, or continues it where an earlier life has left it. */
   begin(runtime: WiredRuntime, { id, input }: PlannedRun): void {
-    const { document, context } = this.#parts
+    const { source, context } = this.#parts
     this.changes += 1
     if (runtime.ledger.run(id) === undefined) {
       this.#unknown.add(id)
-      this.#hear(runtime.begin(document, { id, inputs: input, context }))
+      this.#hear(beginRun(runtime, source, { id, input, context }))
       return
     }
     runtime.resume(id).then(
@@ -145,7 +146,7 @@ export interface ProcessParts {
   readonly clock: ManualClock
   readonly fate: Fate
   readonly people: People
-  readonly document: Json
+  readonly source: RunSource
   readonly context: Readonly<Record<string, Json>>
   open(): Promise<WiredRuntime>
 }

@@ -16,7 +16,7 @@ export const testingCodes = {
   },
   'testing.target_unsupported': {
     message: 'A machine of this kind is not verified yet: {kind}.',
-    fix: 'Give a block, a package, a machine of XState, or a composite, plan, workflow or flow with what it names.'
+    fix: 'Give a block, a package, a workflow in code, a machine of XState, or a composite, plan, workflow or flow with what it names.'
   },
   'testing.target_invalid': {
     message: 'The target is not valid: {problem}.',

@@ -1,4 +1,4 @@
-import type { CompiledDocument, JournalEntry } from '../../../block/index.js'
+import type { CompiledWithChildren, JournalEntry } from '../../../block/index.js'
 import { canonicalize } from '../../../core/index.js'
 import type { StoredReceipt } from '../../../ledger/index.js'
 import type { Play } from '../play.js'
@@ -9,16 +9,23 @@ export const atomic: MachinePromise = {
   code: 'atomic',
   text: 'an atomic composite leaves all of its state, or nothing',
   check: (evidence) => {
-    const paths = outermost(evidence.compiled, 'root')
-    if (paths.length === 0) return undefined
+    const { compiled } = evidence
+    const declared = outermost(compiled, 'root')
     return firstBroken(evidence, (play) => {
-      if (play.error !== undefined) return undefined
+      const paths = compiled.kind === 'function' ? called(play) : declared
+      if (play.error !== undefined || paths.length === 0) return undefined
       return leaked(play, paths) ?? halfDone(play, paths)
     })
   }
 }
 
-function outermost(compiled: CompiledDocument, path: string): readonly string[] {
+/** The atomic parts of a workflow in code are those that have ended. */
+function called({ journals }: Play): readonly string[] {
+  const entries = [...journals.values()].flat()
+  return [...new Set(entries.flatMap((entry) => (entry.k === 'scope' ? [entry.path] : [])))]
+}
+
+function outermost(compiled: CompiledWithChildren, path: string): readonly string[] {
   if (compiled.isOutermostOverlay) return [path]
   return [...compiled.nodes].flatMap(([name, node]) =>
     node.kind === 'leaf' ? [] : outermost(node, `${path}/${name}`)

@@ -1,4 +1,4 @@
-import type { CompiledDocument, JournalEntry } from '../../../block/index.js'
+import type { CompiledWithChildren, JournalEntry } from '../../../block/index.js'
 import type { CapabilityPackage } from '../../../capability/index.js'
 import type { Case } from '../case.js'
 import type { CaseOptions } from '../options.js'
@@ -8,7 +8,7 @@ import type { Play } from '../play.js'
 export interface Evidence {
   readonly given: Case
   readonly options: CaseOptions
-  readonly compiled: CompiledDocument
+  readonly compiled: CompiledWithChildren
   /** Of the target. */
   readonly packages: readonly CapabilityPackage[]
   /** Without deaths. */

@@ -18,7 +18,10 @@ export const resumes: MachinePromise = {
   }
 }
 
-function isComparable({ given, undisturbed }: Evidence, disturbed: Play): boolean {
+function isComparable({ given, undisturbed, compiled }: Evidence, disturbed: Play): boolean {
+  const isBeside = [disturbed, undisturbed].some(({ world }) => world.besideEachOther > 1)
+  // Code may decide by which of its steps has ended first.
+  if (compiled.kind === 'function' && isBeside) return false
   if (given.inputs.length > 1 || disturbed.beganLate) return false
   if (!disturbed.isTimely || !undisturbed.isTimely) return false
   if ([disturbed, undisturbed].some(({ error, overrun }) => error ?? overrun)) return false
@@ -27,7 +30,7 @@ function isComparable({ given, undisturbed }: Evidence, disturbed: Play): boolea
 
 function differing(first: Play, second: Play, { compiled }: Evidence): Broken | undefined {
   // Of a plan, and of effects beside each other, the order of what arrives is not promised.
-  const sameOrder = compiled.kind === 'composite' && first.world.besideEachOther <= 1
+  const sameOrder = compiled.kind !== 'plan' && first.world.besideEachOther <= 1
   const results = compared(first, second, ({ results }) => canonicalize(results.map(resultEssence)))
   const states = compared(first, second, ({ state }) => canonicalize([...state]))
   const receipts = sameOrder

@@ -26,7 +26,7 @@ function plantedIn(file: URL): ReadonlyMap<string, Planted> {
   const variables = new Map<string, Planted>()
   let name = ''
   for (const [index, text] of readFileSync(file, 'utf8').split('\n').entries()) {
-    name = /^ {2}(\w+): block\(/.exec(text)?.[1] ?? name
+    name = /^ {2}(\w+): (?:block|flow)\(/.exec(text)?.[1] ?? name
     const [, kind = '', api = ''] = /\/\/ found: ([\w ]+), (.+)$/.exec(text) ?? []
     if (kind === '') continue
     const found = { kind, api, line: index + 1 }
@@ -182,5 +182,44 @@ describe('detectors of impurity where code does not end', () => {
     const target = { module: module('unended'), export: 'unended', block: 'endless' }
     const found = await detectImpurity(target, { timeoutMs: 500 })
     expect(found).toMatchObject({ ok: false, unended: 'it was stopped after 500 ms' })
+  })
+})
+
+describe('detectors of impurity on workflows in code (K8)', () => {
+  const file = module('workflows')
+  const tape = [{ seq: 1, effect: 'step', ok: true, body: { paid: 1 } }]
+  const known = plantedIn(file)
+  const reportsOf = new Map<string, Testing.ImpurityReport | undefined>()
+
+  beforeAll(async () => {
+    const names = [...known.keys()]
+    const found = await detectImpurities(
+      names.map((block) => ({ module: file, export: 'planted', block, input, tape })),
+      { timeoutMs: 60_000 }
+    )
+    for (const [index, name] of names.entries()) reportsOf.set(name, found[index])
+  })
+
+  it.each([...known])('K8: finds the planted bug "%s" at its line', (name, planted) => {
+    const { kind, api, line } = planted
+    const report = reportsOf.get(name)
+    const at = { file: fileURLToPath(file), line }
+    expect(report?.findings).toContainEqual({ kind, api, at, instead: expect.any(String) })
+    expect(report?.ok).toBe(false)
+  })
+
+  it('K8: find nothing where the code keeps to ctx, whatever its steps do', async () => {
+    const mail = { seq: 2, effect: 'step', ok: false, body: { reason: 'away' } }
+    const sleep = { seq: 3, effect: 'timer', ok: true, body: null }
+    const given = [...tape, mail, sleep]
+    const found = await detectImpurity({
+      module: file,
+      export: 'pure',
+      block: 'careful',
+      input,
+      tape: given
+    })
+    expect(found).toMatchObject({ ok: true, findings: [] })
+    expect(found.unended).toBeUndefined()
   })
 })
