@@ -71,7 +71,7 @@ export class CallRun {
   #elsewhere = 0
   #returns: (() => void)[] = []
   #random: Xorshift128 | undefined
-  #calls = 0
+  calls = 0 // made so far: they are numbered from 1
   #isOver = false
   #answeredAt: number | undefined
   /** Of the code of a workflow function. */
@@ -363,8 +363,8 @@ export class CallRun {
     build: (call: Omit<Call, 'kind'>) => Call
   ): Promise<Result> {
     this.#turn?.check(effect)
-    this.#calls += 1
-    const seq = this.#calls
+    this.calls += 1
+    const seq = this.calls
     if (seq > limits.ATTEMPT_EFFECTS_MAX) throw new BlockFailure('too_many_effects', { seq })
     // The copy also keeps later changes by the code out of what was hashed.
     const text = canonicalizeLedgerValue(request)

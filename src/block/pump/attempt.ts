@@ -326,7 +326,7 @@ export class Attempt implements OpenAttempt {
       // What was sealed in that turn came too late for the loop.
     } while (this.#given < this.recorded.length)
     this.#isReplaying = false
-    if (this.#calls !== undefined) checkCallsMade(this, this.#calls)
+    if (this.#calls !== undefined) checkCallsMade(this, this.#calls, this.#execution?.calls)
     return []
   }
 
