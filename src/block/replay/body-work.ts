@@ -49,7 +49,7 @@ export async function bodyAgain(
 const WAITED_OUTSIDE =
   'the code had waited for something outside ctx, and was refused its next call'
 
-/** Whether code stops for ever where it was refused a call once it had waited for something else. */
+/** Whether code stops for ever where it was refused a call, having waited for something else. */
 function hasLeft({ response }: Returned, { field }: Finding): boolean {
   return response.reason === CALLED_OUT_OF_TURN && field === 'execution'
 }
