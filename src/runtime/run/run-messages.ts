@@ -199,7 +199,7 @@ export class RunMessages {
   #permissionAsked(runId: RunId, { token, digest, action }: WaitMessage): OpenWait | undefined {
     if (action !== 'approve') return undefined
     const wait = this.#store.waits(runId).find((one) => one.token === token)
-    const isFit = wait?.digest === digest && wait.actions.includes(action)
+    const isFit = wait !== undefined && wait.digest === digest && wait.actions.includes(action)
     // What approvers have signed is an answer to the code that asks, and grants nothing.
     const isGrant = wait?.reason === 'permission' && wait.approvers === undefined
     return isFit && isGrant ? wait : undefined

@@ -120,3 +120,23 @@ describe('a wait of 0.1.0', () => {
     expect(() => checkWait('asks', old)).not.toThrow()
   })
 })
+
+describe('an answer from code without types', () => {
+  it.each([undefined, null, 1, {}, ''])(
+    'with %j for token and digest is refused',
+    async (given) => {
+      await using tally = await openOn(await openMemoryStore(), { blocks })
+      const run = tally.begin(one({ block: 'ask' }))
+      for await (const { type } of run) if (type === 'run.parked') break
+      const named = { token: given as unknown as string, digest: given as unknown as string }
+      for (const action of ['approve', 'deny', 'resume'] as const) {
+        const outcome = await run[action](named.token, { digest: named.digest, value: 1 } as never)
+        expect(outcome).toMatchObject({ accepted: false })
+      }
+      const [wait] = await run.waits()
+      expect(wait).toBeDefined()
+      await run.cancel()
+    expect((await run.result).status).toBe('cancelled')
+    }
+  )
+})
