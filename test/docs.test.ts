@@ -13,6 +13,13 @@ describe('generated pages', () => {
   })
 })
 
+describe('copies of files on pages', () => {
+  it('docs/recipes/docker.md shows the Dockerfile that `tally new` writes', () => {
+    const [, shown] = page('docs/recipes/docker.md').split('```text\n')
+    expect(shown?.split('```')[0]).toBe(page('templates/service/Dockerfile'))
+  })
+})
+
 const root = new URL('../', import.meta.url)
 const page = (path: string) => readFileSync(new URL(path, root), 'utf8')
 

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isLong } from '../support/effort.js'
 import { type PackedPackage, packPackage, runIn } from '../support/packed-package.js'
 import { documentOf, Project } from '../support/project.js'
+import { fileOf, snippetsOf } from '../support/snippets.js'
 import { root } from '../support/source.js'
 
 /** `tally new`, from the packed package to a service that is killed. */
@@ -84,7 +85,10 @@ describe('the service that it writes, from the packed package', () => {
     expect(creator).toMatchObject({ version, dependencies: { tallystick: version } })
   })
 
-  it('has right types, and its own test passes', () => {
+  it('has right types, and its own test passes, as does that of docs/recipes/vitest.md', () => {
+    for (const snippet of snippetsOf('docs/recipes/vitest.md')) {
+      writeFileSync(join(service, 'test', fileOf(snippet) ?? 'none.ts'), snippet.text)
+    }
     const checked = spawnSync(process.execPath, [typescript], { cwd: service, encoding: 'utf8' })
     expect(checked.stdout).toBe('')
     const environment = { ...process.env, VITEST: undefined, NODE_OPTIONS: '' }
@@ -94,7 +98,7 @@ describe('the service that it writes, from the packed package', () => {
       env: { ...environment, NO_COLOR: '1' },
       encoding: 'utf8'
     })
-    expect(said).toMatch(/Tests +1 passed/)
+    expect(said).toMatch(/Tests +2 passed/)
   }, 120_000)
 
   it('answers an order over HTTP, is killed with SIGKILL, continues, and has charged once', async () => {
