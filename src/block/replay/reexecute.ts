@@ -26,6 +26,8 @@ export interface TapeEntry {
   readonly requestHash?: Hash
   readonly ok: boolean
   readonly body: Json
+  /** When it was given, milliseconds on the run's clock: what code of a workflow goes by. */
+  readonly at?: number
 }
 
 export type Reexecuted =
@@ -107,7 +109,7 @@ function answer(execution: CallRun, entry: TapeEntry): Finding | undefined {
   if (requestHash !== undefined && requestHash !== call.requestHash) {
     return { field: `${field}.requestHash`, signed: requestHash, computed: call.requestHash }
   }
-  call.answer(entry.ok, entry.body)
+  call.answer(entry.ok, entry.body, entry.at)
   return undefined
 }
 

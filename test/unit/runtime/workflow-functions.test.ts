@@ -73,6 +73,26 @@ it('B12: steps of a workflow in code are children, each with a receipt of its ow
   expect(report).toMatchObject({ ok: true, complete: true, reexecuted: 5 })
 })
 
+it('B12: the time that the code is told is the same when it is executed again', async () => {
+  const flow = defineWorkflow({
+    name: 'timed',
+    version: '1.0.0',
+    async run(ctx, _input: null) {
+      const times = [ctx.now()]
+      await ctx.sleep(20)
+      times.push(ctx.now())
+      await ctx.step('look', () => null)
+      times.push(ctx.now())
+      return times
+    }
+  })
+  await using tally = await open([flow])
+  const { response } = await tally.begin(flow, null).result
+  const [first = 0, second = 0] = response.data as readonly number[]
+  expect(second - first).toBeGreaterThanOrEqual(20)
+  expect(await tally.verify()).toMatchObject({ ok: true, complete: true, reexecuted: 2 })
+})
+
 it('B12: a run that was interrupted goes on where it was, and does nothing twice', async () => {
   const location = join(mkdtempSync(join(tmpdir(), 'tally-function-')), 'ledger')
   const done: string[] = []
