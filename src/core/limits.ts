@@ -108,6 +108,8 @@ export const FEED_COMMENT_MS = 15_000
 export const PORT_MAX = 65_535
 /** Runs in memory at once; parked runs do not count. */
 export const RUNS_LIVE_MAX = 10_000
+/** Runs that do at once what they can because their time has come. */
+export const DUE_RUNS_AT_ONCE_MAX = 256
 /** How often a message follows a run that parks or resumes under its hands. */
 export const MESSAGE_FOLLOWS_MAX = 8
 /** Keys of which some have to sign the answer to one wait (K13). */

@@ -64,6 +64,7 @@ export class Inbox {
   #facts: PumpEvent[] = []
   #wake: (() => void) | undefined
   #isOver = false
+  #rest: (() => void) | undefined
   #failure: { readonly error: unknown } | undefined
 
   /** `now` is the time of the run, which no clock that was set back makes earlier. */
@@ -161,6 +162,16 @@ export class Inbox {
     this.#armed.set(key, { due, fact, callOff })
   }
 
+  /** Posts what is due by now, without a turn of the clock, in the order in which it fell due. */
+  postDue(): void {
+    const now = this.#clock.now()
+    const due = [...(this.#armed ?? noneArmed)].filter(([, armed]) => armed.due <= now)
+    for (const [key, { fact }] of due.sort(([, one], [, other]) => one.due - other.due)) {
+      this.disarm(key)
+      this.post(fact)
+    }
+  }
+
   disarm(key: string): void {
     this.#armed?.get(key)?.callOff()
     this.#armed?.delete(key)
@@ -229,8 +240,17 @@ export class Inbox {
     )
   }
 
+  /** Resolves when the run has nothing to do, or is over; asked for once. */
+  rested(): Promise<void> {
+    if (this.#isOver || this.isAwaited) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#rest = resolve
+    })
+  }
+
   /** Resolves at the next fact, failure or `wake`. */
   async stirred(): Promise<void> {
+    this.#rest?.()
     await new Promise<void>((resolve) => {
       this.#wake = resolve
     })
@@ -249,6 +269,7 @@ export class Inbox {
   /** The run has ended or moved: callers that still wait for an answer get that. */
   close(): void {
     this.#isOver = true
+    this.#rest?.()
     this.#callOffGrace?.()
     for (const { callOff } of this.#armed?.values() ?? []) callOff()
     this.#armed?.clear()

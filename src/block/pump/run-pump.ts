@@ -202,6 +202,8 @@ export class RunPump implements CommitsPort {
     await this.leaves.startAll()
     for (const timer of timers.values()) this.#arm(timer)
     for (const wait of waits.all()) this.#watch(wait)
+    // What effects that are under way give comes before what fell due meanwhile.
+    if (!this.leaves.isBusyOutside) this.inbox.postDue()
     for (const ask of decisions.values()) this.#askDecision(ask)
   }
 

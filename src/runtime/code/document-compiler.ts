@@ -37,7 +37,12 @@ import { mentionsCel, plainExpressions } from '../document/plain-expressions.js'
 import { findingInputProblems } from '../document/used-inputs.js'
 import { type NamedCode, NameScope, pinnedNames } from './named-code.js'
 import { type ObligationsInForce, pinnedObligations } from './obligations-in-force.js'
-import { type Compilations, PreparedDocuments, PreparedFunctions } from './prepared-documents.js'
+import {
+  type Compilations,
+  compiledFrom,
+  PreparedDocuments,
+  PreparedFunctions
+} from './prepared-documents.js'
 import type {
   PinnedTerms,
   Prepared,
@@ -84,6 +89,8 @@ export class DocumentCompiler {
   readonly #compilations: Compilations | undefined
   readonly #prepared = new PreparedDocuments()
   readonly #pinned = new PreparedDocuments()
+  /** Runs that were resumed: a thousand of one definition have one chart. */
+  readonly #resumed = new PreparedDocuments<PreparedRun>()
   readonly #steps = new Map<string, PreparedStep>()
   readonly #functions = new PreparedFunctions()
   #expressions: Promise<LoadedExpressions> | undefined
@@ -168,8 +175,7 @@ export class DocumentCompiler {
 
   /** A run's definition, compiled with the versions and the obligations that it has pinned. */
   async compileRun(definition: RunDefinition, terms: PinnedTerms): Promise<PreparedRun> {
-    if (isFunctionDefinition(definition)) return this.#functionOf(definition, terms)
-    if (!isIntentDefinition(definition)) return this.#compile(definition, terms)
+    if (!isIntentDefinition(definition)) return this.#resumedOnce(definition, terms)
     const { pins, obligations } = terms
     const prepared = this.intentRoot(definition.action)
     if (pins === undefined && obligations === this.#registered.obligations.all) return prepared
@@ -177,6 +183,21 @@ export class DocumentCompiler {
     const blocks = pins && { blocks: { ...pins.blocks, [name]: version } }
     const scope = this.#scope({ pins: blocks, obligations })
     return { ...prepared, block: (name) => scope.block(name) }
+  }
+
+  async #resumedOnce(
+    definition: DocumentDefinition | FunctionDefinition,
+    terms: PinnedTerms
+  ): Promise<PreparedRun> {
+    const key = compiledFrom({ definition, ...terms })
+    const prepared = await this.#resumed.of(key, async () =>
+      isFunctionDefinition(definition)
+        ? this.#functionOf(definition, terms)
+        : this.#compile(definition, terms)
+    )
+    // What is missing now may be registered later.
+    if (!prepared.ok) this.#resumed.forget(key)
+    return prepared
   }
 
   /**

@@ -1,19 +1,24 @@
-import type { CompiledDocument, DocumentDefinition, Workflow } from '../../block/index.js'
+import type {
+  CompiledDocument,
+  DocumentDefinition,
+  FunctionDefinition,
+  Workflow
+} from '../../block/index.js'
 import { canonicalize, type Json, limits } from '../../core/index.js'
 import type { LoadedExpressions } from '../../expression/index.js'
 import type { FoundCode, NameScope } from './named-code.js'
-import type { PinnedTerms, Prepared, PreparedFunction } from './prepared-run.js'
+import type { PinnedTerms, Prepared, PreparedFunction, PreparedRun } from './prepared-run.js'
 
 /**
  * Documents that were compiled, by what they were compiled from.
  *
  * Owns: a bounded cache, which can be thrown away at any time.
  */
-export class PreparedDocuments {
-  readonly #known = new Map<string, Promise<Prepared>>()
+export class PreparedDocuments<Run extends PreparedRun = Prepared> {
+  readonly #known = new Map<string, Promise<Run>>()
 
   /** Many runs of a new document may begin at once: it is compiled for the first. */
-  of(key: string, prepare: () => Promise<Prepared>): Promise<Prepared> {
+  of(key: string, prepare: () => Promise<Run>): Promise<Run> {
     const known = this.#known.get(key)
     if (known !== undefined) return known
     const preparing = prepare()
@@ -21,6 +26,10 @@ export class PreparedDocuments {
     this.#known.set(key, preparing)
     preparing.catch(() => this.#known.delete(key))
     return preparing
+  }
+
+  forget(key: string): void {
+    this.#known.delete(key)
   }
 }
 
@@ -43,7 +52,7 @@ export interface Sharing {
 
 /** What a chart is compiled from, besides the code that its names lead to. */
 interface Terms extends PinnedTerms {
-  readonly definition: DocumentDefinition
+  readonly definition: DocumentDefinition | FunctionDefinition
 }
 
 /**
@@ -64,7 +73,7 @@ export class Compilations {
 
   /** A chart of before, with a scope that has looked up what it was compiled from. */
   find(terms: Terms, newScope: () => NameScope) {
-    const known = this.#known.get(keyOf(terms))
+    const known = this.#known.get(compiledFrom(terms))
     if (known === undefined) return undefined
     const scope = newScope()
     if (!scope.finds(known.found)) return undefined
@@ -74,11 +83,12 @@ export class Compilations {
 
   keep(terms: Terms, compiled: CompiledDocument, scope: NameScope): void {
     if (this.#known.size >= limits.CACHE_ENTRIES_MAX) this.#known.clear()
-    this.#known.set(keyOf(terms), { compiled, found: scope.foundCode() })
+    this.#known.set(compiledFrom(terms), { compiled, found: scope.foundCode() })
   }
 }
 
-function keyOf({ definition, pins, obligations }: Terms): string {
+/** What the text of a definition and of what a run has pinned stands for. */
+export function compiledFrom({ definition, pins, obligations }: Terms): string {
   // Definitions, pins and obligations are what run.started keeps: JSON.
   return canonicalize({
     definition,

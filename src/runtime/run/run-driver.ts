@@ -1,6 +1,7 @@
 import type { PumpHost, RunEnd, RunPump } from '../../block/index.js'
 import { limits, type RunId, TallyError } from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
+import { DueRuns } from './due-runs.js'
 import { isEnded } from './ended.js'
 import { isOfCode } from './ending-runs.js'
 import { OrphanedEffects } from './orphaned-effects.js'
@@ -25,6 +26,7 @@ export class RunDriver {
   readonly withoutCode: RunsWithoutCode
   readonly orphanedEffects: OrphanedEffects
   readonly turns: RunTurns
+  readonly #due = new DueRuns()
 
   constructor(store: RunStore) {
     this.store = store
@@ -237,17 +239,37 @@ export class RunDriver {
     )
   }
 
+  async #fallenDue(entry: RunEntry): Promise<void> {
+    const { store } = this
+    try {
+      const record = store.parts.ledger.run(entry.runId)
+      // It may have ended since this was armed.
+      const isOver = record !== undefined && isEnded(record)
+      if (isOver || store.isClosing) return
+      await this.resume(entry)
+      entry.isDue = false
+      // The next one begins when this one has done what it could.
+      await entry.live?.pump?.inbox.rested()
+    } catch (error) {
+      store.settle(entry, { error })
+    } finally {
+      entry.isDue = false
+    }
+  }
+
   #setDue(entry: RunEntry, due: number | null): void {
     const { store } = this
-    const { host, ledger, quarantine } = store.parts
+    const { host, quarantine } = store.parts
     entry.callOffDue?.()
     entry.callOffDue = undefined
     if (due === null || store.isClosing || quarantine.holds(entry.runId)) return
     entry.callOffDue = host.clock.schedule(due, () => {
-      const record = ledger.run(entry.runId)
-      // It may have ended since this was armed.
-      if (record !== undefined && isEnded(record)) return
-      this.resume(entry).catch((error: unknown) => store.settle(entry, { error }))
+      entry.isDue = true
+      const forget = this.#due.add(() => this.#fallenDue(entry))
+      entry.callOffDue = () => {
+        entry.isDue = false
+        forget()
+      }
     })
   }
 }

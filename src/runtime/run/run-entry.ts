@@ -51,6 +51,8 @@ export class RunEntry {
   /** Resuming it is under way. */
   resuming: Promise<void> | undefined
   callOffDue: (() => void) | undefined
+  /** Its time has come, and it is about to be resumed. */
+  isDue = false
   /** It is being cancelled: what its code fails with is held back, since that ends it otherwise. */
   isEnding = false
   heldBack: Settled | undefined
@@ -99,12 +101,12 @@ export class RunEntry {
 
   /** Whether it moves by itself, without being resumed. */
   get isMoving(): boolean {
-    return this.live !== undefined || this.resuming !== undefined
+    return this.live !== undefined || this.resuming !== undefined || this.isDue
   }
 
   /** What moves it now, besides time and people; undefined while it waits for those. */
   get busyWith(): Timed['busyWith'] {
-    if (this.isBeginning || this.resuming !== undefined) return 'itself'
+    if (this.isBeginning || this.isDue || this.resuming !== undefined) return 'itself'
     if (this.live === undefined) return undefined
     const { pump } = this.live
     if (pump?.inbox.isAwaited !== true) return 'itself'
