@@ -127,6 +127,22 @@ describe('B12, K8: verification executes the code of workflow functions', () => 
     await tally.close()
   })
 
+  it('at the times at which it was given its answers', async () => {
+    const flow = flowOf(async (ctx) => {
+      const times = [ctx.now()]
+      for (const step of ['a', 'b']) {
+        await ctx.step(step, () => after(3))
+        times.push(ctx.now())
+      }
+      return { times, id: ctx.uuid(), chance: ctx.random() }
+    })
+    await using tally = await open('memory:', [flow])
+    const { response } = await tally.begin(flow, null).result
+    const { times } = response.data as { times: readonly number[] }
+    expect(new Set(times).size).toBe(3)
+    expect(await tally.verify()).toMatchObject({ ok: true, complete: true })
+  })
+
   it('and says that code which is not here was not executed', async () => {
     const location = await ledgerOf(honest)
     await using tally = await open(location, [])

@@ -1,4 +1,5 @@
 import { threeOfThree, twoOfThree } from './approvers.mjs'
+import { functionsOf } from './functions.mjs'
 
 /**
  * The code that the golden ledgers were made with: what is registered when one is made, resumed or
@@ -7,8 +8,10 @@ import { threeOfThree, twoOfThree } from './approvers.mjs'
 
 /** Everything that the documents name. `world.hangs`: names of effects that never answer. */
 export function codeOf(lib, world = {}) {
+  const blocks = [...stateBlocks(lib), ...effectBlocks(lib, world), ...waitingBlocks(lib)]
   return {
-    blocks: [...stateBlocks(lib), ...effectBlocks(lib, world), ...waitingBlocks(lib)],
+    blocks,
+    workflows: functionsOf(lib, world, blocks),
     providers: [...undoing(world), ...chains(lib)],
     conditions: { isLarge: (response) => Number(response.data?.n ?? 0) >= 2 },
     repairs: { halve: (request) => ({ ...request, payload: { amount: 1 } }) },

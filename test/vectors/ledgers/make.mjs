@@ -50,6 +50,7 @@ async function makeOne(name, directory, life) {
   const lib = await library()
   const scene = scenes[name]
   const world = worldOf(scene)
+  const code = defined(codeOf(lib, world))
   const written = (scene.packages ?? []).map((id) => writePackage(directory, packages[id]))
   await scene.make({
     open: async () =>
@@ -60,9 +61,11 @@ async function makeOne(name, directory, life) {
           insecurePlaintextKey: true,
           serve: false,
           packages: written,
-          ...defined(codeOf(lib, world))
+          ...code
         })
       ),
+    // Workflows in code that are registered, by their names.
+    functions: Object.fromEntries((code.workflows ?? []).map((one) => [one.name, one])),
     openBare: async () =>
       withBegin(await lib.createRuntime({ location: join(directory, 'ledger'), serve: false })),
     openAs: (versions) => openAs(lib, directory, versions),

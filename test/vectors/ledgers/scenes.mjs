@@ -291,6 +291,17 @@ const finished = {
       await tally.close()
     }
   },
+  functions: {
+    title: 'workflows in code: steps, order, race, atomic parts, a child, a signal, a failure',
+    async make(scene) {
+      const tally = await scene.open()
+      const { order, charging } = scene.functions
+      await driven(tally.begin(order, { item: 'a' }, { id: 'order' }))
+      await driven(tally.begin(charging, { of: 'b' }, { id: 'charging' }))
+      await driven(tally.begin(order, null, { id: 'without-item' }))
+      await tally.close()
+    }
+  },
   bodies: {
     title: 'large and private payloads, results and sealed responses, kept as blobs',
     async make(scene) {
@@ -385,6 +396,21 @@ const openRuns = {
       await parked(await tally.attach('signals'))
       await tally.close()
     }
+  },
+  'open-function': {
+    title: 'a workflow in code that waits for a signal, after steps of every kind',
+    async make(scene) {
+      const tally = await scene.open()
+      await parked(tally.begin(scene.functions.order, { item: 'a' }, { id: 'order' }))
+      await tally.close()
+    }
+  },
+  'open-function-killed': {
+    title: 'a workflow in code that was killed while an idempotent step was under way',
+    make: (scene) =>
+      killed(scene, 'charging', requested('of'), (tally) =>
+        tally.begin(scene.functions.charging, { of: 'b' }, { id: 'charging' })
+      )
   },
   'open-approval': {
     title: 'parked on a wait that one of two approvers has signed',
