@@ -146,12 +146,36 @@ const ofInvoices: readonly Omit<Testing.DetectedBlock, 'module' | 'export'>[] = 
   { block: 'invoices.report', state: { paid: ['i1'], 'payment/i1': invoice } }
 ]
 
+const order = { item: 'tea', cents: 60_000 }
+const answered = { action: 'approve', by: null, value: null }
+const sent = { action: 'signal', at: 1, by: null, id: 's1', value: { reference: 'r' } }
+const ofOrders: readonly Omit<Testing.DetectedBlock, 'module' | 'export'>[] = [
+  {
+    block: 'shop.approve',
+    input: order,
+    tape: [{ seq: 1, effect: 'wait', ok: true, body: answered }]
+  },
+  {
+    block: 'shop.charge',
+    input: order,
+    tape: [{ seq: 1, effect: 'bank.charge', ok: true, body: { reference: 'r' } }]
+  },
+  { block: 'shop.settle', tape: [{ seq: 1, effect: 'run.signal', ok: true, body: sent }] },
+  { block: 'shop.decline' },
+  {
+    block: 'shop.ship',
+    input: order,
+    tape: [{ seq: 1, effect: 'timer', ok: true, body: null }]
+  }
+]
+
 describe('detectors of impurity on pure code (K8)', () => {
-  it('K8: find nothing in code that keeps to ctx, as that of the invoice example', async () => {
+  it('K8: find nothing in code that keeps to ctx, as that of the examples', async () => {
     const example = builtModule('../examples/01-invoices/blocks.js')
     const targets: readonly Testing.DetectedBlock[] = [
       ...ofPure,
-      ...ofInvoices.map((one) => ({ module: example, export: 'invoiceBlocks', ...one }))
+      ...ofInvoices.map((one) => ({ module: example, export: 'invoiceBlocks', ...one })),
+      ...ofOrders.map((one) => ({ module: module('orders'), export: 'orders', ...one }))
     ]
     const found = await detectImpurities(targets)
     expect(found.map(({ notChecked: _, ...report }) => report)).toEqual(
