@@ -13,7 +13,7 @@ export interface FunctionTarget extends Registrations {
 const OF_FUNCTIONS =
   'workflows in code: steps that no case has called, and runs that it starts as children'
 const BESIDE =
-  '"resumes" of workflows in code whose steps run beside each other: they may end in any order'
+  '"resumes" of workflows in code whose steps run beside each other, or that start others as runs'
 
 export function isFunctionTarget(target: unknown): target is Workflow | FunctionTarget {
   if (typeof target !== 'object' || target === null) return false

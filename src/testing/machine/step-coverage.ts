@@ -26,8 +26,7 @@ class StepCoverage implements AnyCoverage {
       for (const entry of entries) {
         const place = placeOf(entry)
         if (place !== undefined) this.#know(entry, place)
-        const state = stateIn(entry)
-        if (state !== undefined) this.#taken.add(state)
+        for (const state of statesIn(entry)) this.#taken.add(state)
       }
     }
   }
@@ -83,17 +82,26 @@ export function placeAt(path: string): string {
   return path.replaceAll(/\.\d+(?=\/|$)/g, '')
 }
 
-function stateIn(entry: JournalEntry): string | undefined {
-  if (!('path' in entry)) return undefined
+function statesIn(entry: JournalEntry): readonly string[] {
+  if (!('path' in entry)) return []
   const place = placeAt(entry.path)
-  if (entry.k === 'settled') {
-    return `${place}: ${entry.response.success ? 'done' : 'failed'}`
+  const state = stateIn(entry)
+  const isAgain = 'attempt' in entry && entry.attempt > 1
+  const states = [...(state === undefined ? [] : [state]), ...(isAgain ? ['recovery'] : [])]
+  return states.map((one) => `${place}: ${one}`)
+}
+
+function stateIn(entry: JournalEntry): string | undefined {
+  switch (entry.k) {
+    case 'settled':
+      return entry.response.success ? 'done' : 'failed'
+    case 'scope':
+      return ['committed', 'aborted'].includes(entry.outcome) ? entry.outcome : undefined
+    case 'wait': {
+      const signal = isForSignal(entry) ? signalNamed(entry.request) : undefined
+      return signal === undefined ? entry.reason : `signal ${signal}`
+    }
+    default:
+      return undefined
   }
-  if (entry.k === 'requested' && entry.attempt > 1) return `${place}: recovery`
-  if (entry.k === 'wait') {
-    const signal = isForSignal(entry) ? signalNamed(entry.request) : undefined
-    return signal === undefined ? `${place}: ${entry.reason}` : `${place}: signal ${signal}`
-  }
-  const isEnd = entry.k === 'scope' && ['committed', 'aborted'].includes(entry.outcome)
-  return isEnd ? `${place}: ${entry.outcome}` : undefined
 }

@@ -4,7 +4,8 @@ import {
   EffectFailure,
   type Located,
   type OutsideCall,
-  type Performer
+  type Performer,
+  PUBLISH_EFFECT
 } from '../../block/index.js'
 import type { CapabilityPackage } from '../../capability/index.js'
 import { canonicalize, isJsonObject, type Json, type RunId, TallyError } from '../../core/index.js'
@@ -20,8 +21,11 @@ import type { Asking, Deed, Doing, KeyClash, WorldEffect, WorldParts } from './w
 
 const never = new Promise<never>(() => undefined)
 
-/** Effects that no world takes part in: of actions of workflows, and runs that begin others. */
-const inside: ReadonlySet<string> = new Set([CHILD_EFFECT, EXECUTION_EFFECT, TIME_EFFECT])
+/** Effects of the runtime and of actions of workflows, in which no world takes part. */
+const inside: ReadonlySet<string> = new Set([
+  ...[CHILD_EFFECT, PUBLISH_EFFECT],
+  ...[EXECUTION_EFFECT, TIME_EFFECT]
+])
 
 /** In front of the name of a signal, where options say what is sent. */
 export const SIGNAL = 'signal '

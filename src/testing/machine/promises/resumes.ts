@@ -20,8 +20,10 @@ export const resumes: MachinePromise = {
 
 function isComparable({ given, undisturbed, compiled }: Evidence, disturbed: Play): boolean {
   const isBeside = [disturbed, undisturbed].some(({ world }) => world.besideEachOther > 1)
-  // Code may decide by which of its steps has ended first.
-  if (compiled.kind === 'function' && isBeside) return false
+  // Code may decide by which of its steps has ended first, and the last receipt of a child, which
+  // says in which life it was done, stands before those that follow.
+  const hasChildren = undisturbed.world.children.size > 0
+  if (compiled.kind === 'function' && (isBeside || hasChildren)) return false
   if (given.inputs.length > 1 || disturbed.beganLate) return false
   if (!disturbed.isTimely || !undisturbed.isTimely) return false
   if ([disturbed, undisturbed].some(({ error, overrun }) => error ?? overrun)) return false

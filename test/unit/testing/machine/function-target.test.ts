@@ -54,6 +54,7 @@ const checkout = defineWorkflow({
     const shipped = await ctx.signal('shipped', z.object({ parcel: z.string() }), {
       timeoutMs: 86_400_000
     })
+    await ctx.publish('shipped', shipped !== undefined)
     await ctx.sleep('1h')
     await ctx.step('mail', notPerformed, { order, parcel: shipped?.parcel }, { confirm: 'Mail?' })
     return { sent: true, at: ctx.now() }
