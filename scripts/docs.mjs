@@ -3,7 +3,7 @@
  * docs/llms.txt from docs/index.md.
  * `npm run docs` builds first; `--check` writes nothing and fails when a page is not current.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { errorCatalogue, limits } from '../dist/src/core/index.js'
 import { givenWords } from './words.mjs'
 
@@ -81,7 +81,7 @@ function agentsPage() {
     if (head !== undefined) return ['', `## ${head}`, '']
     const [, name, target, about] = /^\| \[([^\]]+)\]\(([^)]+)\) \| (.+) \|$/.exec(line) ?? []
     if (target === undefined || target.startsWith('decisions/')) return []
-    return [`- [${name}](${target}): ${about}`]
+    return [`- [${name}](${target}): ${about}`, ...pagesBeside(target)]
   })
   return `# tallystick
 
@@ -94,6 +94,18 @@ outside only through \`ctx\`; failures are data; every committed step leaves a s
 Generated from \`docs/index.md\` by \`npm run docs\`; do not edit.
 ${lines.join('\n')}
 `
+}
+
+/** What a page that is itself an index lies beside: `recipes/index.md`. */
+function pagesBeside(target) {
+  const [, folder] = /^(\w+)\/index\.md$/.exec(target) ?? []
+  if (folder === undefined) return []
+  return readdirSync(at(`docs/${folder}`))
+    .filter((name) => name.endsWith('.md') && name !== 'index.md')
+    .map((name) => {
+      const [, title] = /^# (.+)$/m.exec(readFileSync(at(`docs/${folder}/${name}`), 'utf8'))
+      return `  - [${title}](${folder}/${name})`
+    })
 }
 
 const pages = {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { Console } from 'node:console'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
@@ -172,15 +172,6 @@ describe('the pages', () => {
     const page = readPage('docs/spec/composite-document.md')
     expect(Object.values(reasons).filter((reason) => !page.includes(`\`${reason}\``))).toEqual([])
   })
-
-  it('link to pages and files that exist', () => {
-    const missing = pages().flatMap((page) =>
-      linksOf(page)
-        .filter((target) => !existsSync(join(repository, dirname(page), target)))
-        .map((target) => `${page}: ${target}`)
-    )
-    expect(missing).toEqual([])
-  })
 })
 
 function folder(page: string): string {
@@ -286,14 +277,6 @@ async function typed(commands: readonly Command[], cwd: string): Promise<string>
     said += ended.stdout
   }
   return said
-}
-
-const link = /\]\(([^)#\s]+)(#[^)]*)?\)/g
-
-function linksOf(page: string): readonly string[] {
-  const prose = readPage(page).replace(/```[\s\S]*?```/g, '')
-  const targets = [...prose.matchAll(link)].map((match) => match[1] ?? '')
-  return targets.filter((target) => !/^[a-z]+:/.test(target))
 }
 
 /** Whether a snippet is a document of AIS, which is always shown whole. */
