@@ -31,6 +31,7 @@ export {
   defineBlock,
   defineIntentBlock,
   defineOwnBlock,
+  type TypedBlock,
   touchingNothing
 } from './code/block.js'
 export { type Call, requestHashOf } from './code/calls.js'
@@ -94,7 +95,6 @@ export {
 export type {
   StepFunction,
   StepScope,
-  TypedBlock,
   WorkflowContext
 } from './code/workflow-context.js'
 export {

@@ -7,7 +7,9 @@ import type {
   FollowedEntry,
   FollowOptions,
   IntentRequest,
+  OutsideState,
   Queries,
+  QueueLine,
   RunFilter,
   RunLine,
   RunResult,
@@ -96,6 +98,12 @@ export interface Client extends AsyncDisposable {
   run(id: string, options?: CallOptions): Promise<RunView>
   /** Runs, newest first; read by pages, so that a list of any length costs little at once. */
   runs(filter?: RunFilter & CallOptions): AsyncIterable<RunLine>
+  /** As of the runtime: what a run has published last under a key; undefined: nothing. */
+  query(id: string, key: string, options?: CallOptions): Promise<Json | undefined>
+  /** The state as it is on disk, as of the runtime. */
+  readonly state: OutsideState
+  /** The queues, or the one of a name: as of the runtime. */
+  queues(name?: string): Promise<readonly QueueLine[]>
   /** Lists page by page, pictures of runs, state, and the feed: as of the runtime. */
   readonly queries: Queries
   /** As of the runtime. */

@@ -276,8 +276,11 @@ export class WiredRuntime implements Runtime {
     filter === undefined
       ? this.ledger.runs({ durable: true })
       : this.queries.find(filter)) as Runtime['runs']
-  readonly query: Runtime['query'] = async (id, key) =>
-    (await import('./queries/published-values.js')).publishedValue(this, id as RunId, key)
+  readonly query: Runtime['query'] = async (id, key) => {
+    const { publishedValue } = await import('./queries/published-values.js')
+    const found = await publishedValue(this.ledger, id as RunId, key)
+    return found === undefined ? undefined : this.registry.redactor.inTurns('json', found)
+  }
 
   readonly queues: Runtime['queues'] = async (name) =>
     (await this.queries.queues(name === undefined ? {} : { name })).queues

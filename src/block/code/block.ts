@@ -123,6 +123,12 @@ export interface AnswerToBlock {
   readonly told?: Json
 }
 
+/** What a block takes and gives, for the compiler alone: what {@link defineBlock} gives. */
+export interface TypedBlock<Input, Output> extends Block {
+  /** Never there. */
+  readonly types?: { readonly input: Input; readonly output: Output }
+}
+
 const blockName = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/
 const intentName = /^[a-z][A-Za-z0-9_-]*(\.[A-Za-z][A-Za-z0-9_-]*)*$/
 
@@ -138,7 +144,9 @@ const intentName = /^[a-z][A-Za-z0-9_-]*(\.[A-Za-z][A-Za-z0-9_-]*)*$/
  *   run: (ctx, input) => ({ text: `hello ${input.name}`, at: ctx.now() })
  * })
  */
-export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Output>): Block {
+export function defineBlock<Input, Output>(
+  definition: BlockDefinition<Input, Output>
+): TypedBlock<Input, Output> {
   const { name, version, input, output } = definition
   return blockOf(definition, () => {
     const schemas = {

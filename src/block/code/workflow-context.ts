@@ -1,12 +1,7 @@
 import type { Duration, Json, JsonObject, RunId } from '../../core/index.js'
-import type { Block } from './block.js'
+import type { TypedBlock } from './block.js'
 import type { BlockTrace, EffectCall, ReceiveSignal, WaitAnswer, WaitOptions } from './context.js'
 import type { FunctionStepOptions, StepOptions } from './step-options.js'
-
-/** What a block takes and gives, for the compiler alone. */
-export interface TypedBlock<Input, Output> extends Block {
-  readonly types?: { readonly input: Input; readonly output: Output }
-}
 
 /** A step that is a function; `call.key` is the same for every try of it. */
 export type StepFunction<Input, Output> = (

@@ -25,10 +25,10 @@ export interface OutsideState {
 }
 
 /**
- * {@link OutsideState} of a ledger: what the last durable receipt has left. Secrets that this
- * process knows are taken out.
+ * {@link OutsideState} of a ledger: what the last durable receipt has left. Secrets that a redactor
+ * knows are taken out.
  */
-export function outsideState(ledger: Pick<Ledger, 'past'>, redactor: Redactor): OutsideState {
+export function outsideState(ledger: Pick<Ledger, 'past'>, redactor?: Redactor): OutsideState {
   const list = async (
     prefix = '',
     { limit = limits.PAGE_ITEMS_DEFAULT, after }: StateListOptions = {}
@@ -41,7 +41,7 @@ export function outsideState(ledger: Pick<Ledger, 'past'>, redactor: Redactor): 
     const items: StateEntry[] = []
     for (const { key, text } of found.values) {
       const value = text === undefined ? null : (JSON.parse(text) as Json)
-      items.push({ key, value: await redactor.inTurns('json', value) })
+      items.push({ key, value: (await redactor?.inTurns('json', value)) ?? value })
     }
     return { items, next: found.next ?? null }
   }

@@ -1,11 +1,10 @@
 import { type JournalEntry, PUBLISH_EFFECT, type Published } from '../../block/index.js'
 import { type Json, type RunId, TallyError } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
-import type { Registry } from '../code/registry.js'
 
 /** What a run has published last under a key, as far as it is durable; undefined: nothing. */
 export async function publishedValue(
-  { ledger, registry }: { readonly ledger: Ledger; readonly registry: Registry },
+  ledger: Ledger,
   runId: RunId,
   key: string
 ): Promise<Json | undefined> {
@@ -19,5 +18,5 @@ export async function publishedValue(
     const published = entry.body as unknown as Published
     if (published.key === key) found = published.value
   }
-  return found === undefined ? undefined : registry.redactor.inTurns('json', found)
+  return found
 }

@@ -21,7 +21,8 @@ import type {
 import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
 import type { PlannedText } from '../intent/conversation.js'
 import type { IntentRequest } from '../intent/intents.js'
-import type { QueryRequests, QueryStreams } from '../queries/query-types.js'
+import type { StateEntry } from '../queries/outside-state.js'
+import type { Page, QueryRequests, QueryStreams } from '../queries/query-types.js'
 import type { DeliveredEvent } from '../run/channel.js'
 import type { RunResult } from '../run/handle.js'
 import type { StartedRun } from '../run/start-options.js'
@@ -162,6 +163,20 @@ export interface ServiceRequests extends QueryRequests {
   readonly message: {
     readonly params: AnswerParams & AsAgent
     readonly result: MessageOutcome
+  }
+  /** What a run has published last under a key; no value: nothing. */
+  readonly published: {
+    readonly params: { readonly id: string; readonly key: string }
+    readonly result: { readonly value?: Json }
+  }
+  /** The state as it is on disk: one key, and keys with their values in order. */
+  readonly stateValue: {
+    readonly params: { readonly key: string }
+    readonly result: { readonly value?: Json }
+  }
+  readonly stateValues: {
+    readonly params: { readonly prefix?: string; readonly limit?: number; readonly after?: string }
+    readonly result: Page<StateEntry>
   }
   readonly verify: {
     readonly params: {

@@ -168,6 +168,7 @@ function requestsOf(parts: ServiceParts): Requests {
       refuseAgent(running, { id: id as RunId, token, agent })
       return sendMessage(running.runs, id as RunId, { ...message, by: agentNamed(agent) })
     },
+    ...statesOf(ledger),
     verify: async (params) => {
       const notes = params.texts('notes', ['source', 'text'])
       const replay = params.flag('replay')
@@ -197,6 +198,37 @@ function requestsOf(parts: ServiceParts): Requests {
       return { diagnostics: await parts.lint(document) }
     }
   }
+}
+
+/** Keys and what runs publish; secrets are taken out of every answer of the service. */
+function statesOf(ledger: Ledger): Pick<Requests, 'published' | 'stateValue' | 'stateValues'> {
+  const values = once(async () =>
+    (await import('../queries/outside-state.js')).outsideState(ledger)
+  )
+  return {
+    published: async (params) => {
+      const key = params.text('key')
+      const id = lastOf(params, params.text('id'))
+      const { publishedValue } = await import('../queries/published-values.js')
+      return valued(await publishedValue(ledger, id, key))
+    },
+    stateValue: async (params) => {
+      const key = params.text('key')
+      params.end()
+      return valued(await (await values()).get(key))
+    },
+    stateValues: async (params) => {
+      const [prefix, after] = [params.optionalText('prefix'), params.optionalText('after')]
+      const limit = params.optionalCountTo('limit', limits.PAGE_ITEMS_MAX)
+      params.end()
+      const page = limit === undefined ? {} : { limit }
+      return (await values()).list(prefix, { ...page, ...(after === undefined ? {} : { after }) })
+    }
+  }
+}
+
+function valued(value: Json | undefined): { readonly value?: Json } {
+  return value === undefined ? {} : { value }
 }
 
 function streamsOf(parts: ServiceParts): Streams {

@@ -33,6 +33,23 @@ const twice = defineWorkflow({
     twice: await ctx.step('double', () => count * 2)
   })
 })
+const keep = defineBlock({
+  name: 'keep',
+  version: '1',
+  sideEffects: 'none',
+  run: (ctx, { key, count }: { key: string; count: number }) => ctx.state.set(`kept/${key}`, count)
+})
+const keeps = defineWorkflow({
+  name: 'keeps',
+  version: '1.0.0',
+  blocks: [keep],
+  async run(ctx, { count }: { count: number }) {
+    await ctx.step('a', keep, { key: 'a', count })
+    await ctx.step('b', keep, { key: 'b', count })
+    await ctx.publish('stage', { count })
+    return null
+  }
+})
 const composite = (block: string) => ({
   schema: 'tally-composite/1',
   name: `does.${block}`,
@@ -52,7 +69,8 @@ async function open(): Promise<WiredRuntime> {
     location: location(),
     ...keys,
     blocks: [ask, echo, hear],
-    workflows: [twice],
+    workflows: [twice, keeps],
+    queues: { orders: { concurrency: 2 } },
     resume: true
   })
 }
@@ -132,6 +150,24 @@ describe('a client', () => {
     expect((await client.result('hears')).response).toMatchObject({ data: { cents: 5 } })
     const late = await client.signal('hears', 'paid', { cents: 6 })
     expect(late).toMatchObject({ accepted: false, reason: 'run_ended' })
+  })
+
+  it('starts with tags and in a queue, and reads values, state and queues', async () => {
+    const how = { id: 'tagged', inputs: { count: 7 }, tags: ['b', 'a'], queue: 'orders' }
+    await client.startWorkflow('keeps', how)
+    expect((await client.result('tagged')).status).toBe('done')
+    const { items } = await client.queries.find({ tag: 'a' })
+    expect(items.map(({ id, tags }) => [id, tags])).toEqual([['tagged', ['a', 'b']]])
+    expect(await client.query('tagged', 'stage')).toEqual({ count: 7 })
+    expect(await client.query('tagged', 'other')).toBeUndefined()
+    await expect(client.query('none', 'stage')).rejects.toMatchObject({ code: 'run.not_found' })
+    expect(await client.state.get('kept/a')).toBe(7)
+    expect(await client.state.get('absent')).toBeUndefined()
+    const first = await client.state.list('kept/', { limit: 1 })
+    expect(first.items).toEqual([{ key: 'kept/a', value: 7 }])
+    const rest = await client.state.list('kept/', { after: first.next })
+    expect(rest).toEqual({ items: [{ key: 'kept/b', value: 7 }], next: null })
+    expect(await client.queues('orders')).toMatchObject([{ of: 'runs', running: 0, waiting: 0 }])
   })
 
   it('cancels, does intents, lists runs by pages and verifies', async () => {
