@@ -11,6 +11,7 @@ import { readersElsewhere } from './readers.js'
 import type { FuzzTarget } from './target.js'
 import { closeConsole } from './targets/console.js'
 import { closeTargets } from './targets/documents.js'
+import { closeSignals } from './targets/functions.js'
 import { targets } from './targets.js'
 import '../support/seed.js'
 
@@ -28,7 +29,7 @@ const runsOf = ({ isSlow }: FuzzTarget) =>
     isSlow === true ? { usual: 5, long: 75, soak: 20_000 } : { usual: 40, long: 750, soak: 400_000 }
   )
 
-afterAll(() => Promise.all([closeTargets(), closeConsole()]))
+afterAll(() => Promise.all([closeTargets(), closeConsole(), closeSignals()]))
 
 interface Outcome {
   readonly value?: unknown

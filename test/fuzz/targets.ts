@@ -3,6 +3,7 @@ import { bridgeTargets } from './targets/bridge.js'
 import { consoleTargets } from './targets/console.js'
 import { documentTargets } from './targets/documents.js'
 import { exchangeTargets } from './targets/exchange.js'
+import { functionTargets } from './targets/functions.js'
 import { jsonTargets } from './targets/json.js'
 import { ledgerTargets } from './targets/ledger.js'
 import { openingTargets } from './targets/opening.js'
@@ -18,6 +19,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   ...exchangeTargets,
   ...verificationTargets,
   ...openingTargets,
+  ...functionTargets,
   ...serverTargets,
   ...solanaTargets,
   ...bridgeTargets,

@@ -79,10 +79,11 @@ const document: Json = {
   }
 }
 
-/** A document that runs to its end, and how its waits are answered. */
+/** What runs to its end, a document or another thing, and how its waits are answered. */
 export interface HonestScene {
   readonly code: Registrations
-  readonly document: Json
+  readonly document?: Json
+  readonly begin?: (runtime: WiredRuntime) => RunHandle
   readonly answer: (run: RunHandle, wait: OpenWait) => Promise<unknown>
 }
 
@@ -106,7 +107,9 @@ export async function honestLedger(scene: HonestScene = forgedScene): Promise<{
     await Registry.open(scene.code),
     { clock: new ManualClock(), random, durability: 'output' }
   )
-  const run = runtime.begin(scene.document, { id: 'forged', inputs: { limit: '10' } })
+  const { document = null, begin } = scene
+  const options = { id: 'forged', inputs: { limit: '10' } }
+  const run = begin?.(runtime) ?? runtime.begin(document, options)
   for await (const event of run) if (event.type === 'waiting') await scene.answer(run, event)
   await run.result
   await runtime.close()

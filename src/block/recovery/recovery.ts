@@ -93,6 +93,7 @@ export class JournalRecovery {
   /** An entry comes from the disk: one of another form is no fault of this program. */
   #apply({ entry }: RecordedEntry): void {
     try {
+      checkPlaces(entry)
       this.#port.apply(entry)
     } catch (cause) {
       if (isTallyError(cause)) throw cause
@@ -111,4 +112,31 @@ export class JournalRecovery {
       inbox.fail(error)
     }
   }
+}
+
+const places = [
+  ['attempt', 'number'],
+  ['path', 'string'],
+  ['seq', 'number'],
+  ['step', 'number'],
+  ['token', 'string']
+] as const
+
+/**
+ * What names a place, and is of another type, would be noticed only where a later entry uses it; a
+ * wait that is none, where it is shown.
+ */
+function checkPlaces(entry: RecordedEntry['entry']): void {
+  // Members of all kinds by their names; copying each entry would cost more than the look.
+  const said = entry as unknown as Readonly<Record<string, unknown>>
+  for (const [name, type] of places) {
+    const value = said[name]
+    // What has no number of its own says null: a wait for the next attempt.
+    if (value === undefined || (value === null && type === 'number')) continue
+    if (typeof value !== type) throw new TypeError(`${name} is no ${type}`)
+  }
+  if (said['k'] !== 'wait') return
+  const { path, token, reason, actions } = said
+  const isNamed = [path, token, reason].every((member) => typeof member === 'string')
+  if (!isNamed || !Array.isArray(actions)) throw new TypeError('it is no wait')
 }

@@ -1,5 +1,6 @@
 import { unwrapUnchecked, wrapValue } from '../../../src/ledger/envelope.js'
 import { type JournalItem, openMemoryStore, type Store } from '../../../src/ledger/index.js'
+import type { Registrations } from '../../../src/runtime/index.js'
 import type { WiredRuntime } from '../../../src/runtime/runtime.js'
 import { forgedCode, forgedLedger, honestLedger } from '../../support/forge.js'
 import { openOn } from '../../support/lives.js'
@@ -52,8 +53,8 @@ function bound(store: Store): Store {
 const TURNS_MAX = 3_000
 
 /** How a ledger opens, and how its run ends where it may continue. */
-async function endOf(store: Store): Promise<string> {
-  const tally = await openOn(store, forgedCode)
+export async function endOf(store: Store, code: Registrations = forgedCode): Promise<string> {
+  const tally = await openOn(store, code)
   try {
     await tally.checkIntegrity()
     const { mode, cause } = tally.status()
@@ -81,10 +82,11 @@ async function driven(tally: WiredRuntime): Promise<string> {
   for (let turn = 0; turn < TURNS_MAX; turn += 1) {
     if (ended.error !== undefined) throw ended.error
     if (ended.status !== undefined) return ended.status
-    for (const { token, digest } of await run.waits()) {
+    for (const { token, digest, actions } of await run.waits()) {
       if (answered.has(token)) continue
       answered.add(token)
-      await run.approve(token, { digest })
+      if (actions.includes('signal')) await run.signal('paid', { amount: '12.00' }, { id: token })
+      else await run.approve(token, { digest })
     }
     await new Promise((resolve) => setImmediate(resolve))
   }
