@@ -3,7 +3,7 @@ import { defineWorkflow } from '../../src/block/index.js'
 import { createRuntime, type WiredRuntime } from '../../src/runtime/index.js'
 import { documentOf, Project } from '../support/project.js'
 
-/** `tally queues` and `tally schedules`, of a ledger that a service holds, and of one that none does. */
+/** `tally queues` and `tally schedules`, whether a service holds the ledger or none does. */
 
 const waits = defineWorkflow({
   name: 'waits',
