@@ -22,7 +22,9 @@ describe('JSON in a model’s text', () => {
     ['{"never": "closed', undefined],
     ['"a string alone"', undefined],
     ['{'.repeat(10_000), undefined],
-    ['['.repeat(200_000), undefined]
+    ['['.repeat(200_000), undefined],
+    // A pattern would look for the end behind each of them.
+    ['```' + '\n'.repeat(1_000_000), undefined]
   ])('%.40s', (text, expected) => {
     expect(structuredIn(text)).toEqual(expected)
   })
