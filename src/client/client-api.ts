@@ -110,6 +110,6 @@ export interface Client extends AsyncDisposable {
   verify(options?: VerifyOptions & CallOptions): Promise<ServiceRequests['verify']['result']>
   /** How the ledger stands and which process holds it. */
   status(options?: CallOptions): Promise<ServiceStatus>
-  /** Ends the connection and every call under way; the owner goes on. */
+  /** Ends the connection and every call under way; the owner continues. */
   close(): Promise<void>
 }

@@ -218,7 +218,7 @@ class LinkedClient implements Client {
     return { ...Object.fromEntries(requests), ...streams } as Queries
   }
 
-  /** Everything has one place: the next owner goes on behind the last one. */
+  /** Everything has one place: the next owner continues behind the last one. */
   async *#feed(params: QueryStreams['feed']['params']) {
     let { since } = params
     const behind = () => ({ ...params, ...present({ since }) })

@@ -54,7 +54,7 @@ export class Link {
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = undefined
     })
-    // Whoever waits for it may have left.
+    // The caller may have left.
     this.#connecting.catch(() => undefined)
     return unlessAborted(this.#connecting, this.#signalOf(signal))
   }

@@ -31,7 +31,7 @@ export interface OwnerClient {
   /**
    * Asks for one result. Throws what the owner's handler threw, or `owner.disconnected`, after
    * which the outcome is unknown. With a signal that aborts it throws its reason, and the owner is
-   * told that nobody waits; what it has begun it may finish.
+   * told that no caller waits; what it has begun it may finish.
    */
   request(method: string, params: Json, signal?: AbortSignal): Promise<Json>
   /**

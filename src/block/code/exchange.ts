@@ -21,7 +21,7 @@ export function exchangeBy(call: MakeCall): Pick<BlockContext, 'publish' | 'sign
   }
 }
 
-/** Publishes a value: sealed, so that whoever reads the journal has it, and a replay too. */
+/** Publishes a value: sealed, so that readers of the journal have it, and a replay too. */
 export async function publishBy(call: MakeCall, key: string, value: unknown): Promise<void> {
   const published = { key, value: withoutUndefined(value ?? null) as Json }
   await call(PUBLISH_EFFECT, published, (one) => ({

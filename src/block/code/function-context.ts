@@ -229,7 +229,7 @@ class StepMaker {
       if (!response.success) throw new StepFailure(name, response)
       return response.data as never
     })
-    // Whoever waits for it hears of its failure; code that has gone on does not end the process.
+    // Code that waits for it gets its failure; one that no longer does must not end the process.
     promise.catch(() => undefined)
     if (asked !== undefined) this.#ask(asked, promise)
     return promise

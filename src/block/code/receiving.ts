@@ -20,7 +20,7 @@ export function signalNamed(request: Json): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** A schema that throws refuses nothing: the code is told in its own turn. */
+/** A schema that throws refuses nothing: the code gets its error in its own turn. */
 function refusalBy(read: (value: Json) => Parsed, value: Json): string | undefined {
   try {
     const parsed = read(value)

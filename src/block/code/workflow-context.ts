@@ -58,8 +58,8 @@ export interface WorkflowContext extends StepScope {
   readonly trace: BlockTrace
   /**
    * Starts another registered workflow as a run of its own, or attaches to the one that has this
-   * id, and waits for what it gives (L6). It goes on by itself when this run is cancelled. Rejects
-   * with {@link StepFailure} when it fails.
+   * id, and waits for what it gives (L6). It continues by itself when this run is cancelled.
+   * Rejects with {@link StepFailure} when it fails.
    */
   child<Input, Output>(
     workflow: ChildWorkflow<Input, Output>,
@@ -86,7 +86,7 @@ export interface WorkflowContext extends StepScope {
    */
   atomic<Output>(run: (scope: StepScope) => Promise<Output>): Promise<Output>
   atomic<Output>(name: string, run: (scope: StepScope) => Promise<Output>): Promise<Output>
-  /** Makes a value known under a key to whoever asks the run from outside; journaled. */
+  /** Makes a value known under a key to those who ask the run from outside; journaled. */
   publish(key: string, value: unknown): Promise<void>
   /** When the code was last given something, in milliseconds; the same on a replay. */
   now(): number

@@ -38,13 +38,13 @@ export async function failureAgain(
   options: FailureOptions
 ): Promise<FailureAgain> {
   const attempt = state.attemptAt(entry)
-  if (attempt === undefined) return skipped('nobody asked for them')
+  if (attempt === undefined) return skipped('no attempt asked for them')
   const ended = endedByPump(attempt, entry, state)
   if (ended !== undefined) return ended
   const { response, provider } = entry
   const { kernel } = attempt.block
   if (kernel !== undefined && provider === undefined && response.reason !== 'invalid_intent') {
-    return skipped('nobody was chosen to do it')
+    return skipped('none was chosen to do it')
   }
   const recordedResults = attempt.past.recorded.whole()
   const withheld = recordedResults.find(({ body }) => body === undefined)

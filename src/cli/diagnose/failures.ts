@@ -151,7 +151,7 @@ function adviceLines(
   return [
     text`the run is over: correct the cause, and start it again under another id`,
     ...(hasLanded ? [text`what was done outside stays: undo it, or let the next run find it`] : []),
-    ...(isOpen ? [text`ask whoever was sent to by the key, before it is sent again`] : []),
+    ...(isOpen ? [text`ask the receiver by the key, before it is sent again`] : []),
     ...(exceptions.length > 0 ? [] : [text`no exception of it was kept`]),
     text`  tally show ${runId} --journal`
   ]

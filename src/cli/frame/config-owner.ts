@@ -13,7 +13,7 @@ export interface Viewer {
 /**
  * Why another user could have written a configuration, for people; undefined when none could. It is
  * code that runs with all rights of this user, so the file, the link that leads to it, and the
- * directories of both belong to this user or the superuser, and nobody else may write to them.
+ * directories of both belong to this user or the superuser, and no other may write to them.
  */
 export async function writerProblem(
   path: string,

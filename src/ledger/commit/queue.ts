@@ -96,7 +96,7 @@ export class CommitQueue<Item> {
     if (wait === undefined) {
       wait = newWait()
       this.#waits.set(target, wait)
-      // One run at a time has nobody to share a flush with: a turn of the loop would be lost.
+      // One run at a time has none to share a flush with: a turn of the loop would be lost.
       if (this.#wasForOne && this.#waits.size === 1) void this.#flush()
       else this.#schedule()
     }

@@ -281,7 +281,7 @@ export type FeedEvent =
 
 /** One entry of a run that is followed. */
 export interface FollowedEntry {
-  /** `after` of who goes on behind it. */
+  /** `after` of a reader that continues behind it. */
   readonly place: EventPlace
   readonly entry: JsonObject
 }
@@ -312,7 +312,7 @@ export interface QueryRequests extends WorkRequests {
     }
     readonly result: Calls
   }
-  /** What code has thrown in a run, the last ones, oldest first: for people, signed by nobody. */
+  /** What code has thrown in a run, the last ones, oldest first: for people, and not signed. */
   readonly exceptions: {
     readonly params: { readonly id: string }
     readonly result: { readonly exceptions: readonly ThrownLine[] }

@@ -47,7 +47,7 @@ export class ChildRuns {
       const { response } = await entry.result
       return { ...response, metadata: {} } as unknown as Json
     } catch (error) {
-      // This process lets go of it: whoever resumes the parent asks for it again.
+      // This process lets go of it: the parent asks for it again when it is resumed.
       if (isTallyError(error, 'run.interrupted')) return new Promise<never>(() => undefined)
       if (isTallyError(error)) throw refused(error.code, { message: error.message })
       throw error

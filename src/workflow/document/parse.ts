@@ -28,7 +28,7 @@ export type ParsedDocument<Document> =
   | {
       readonly ok: true
       readonly document: Document
-      /** Of a workflow that was read from a plan: whoever plans it compares the two. */
+      /** Of a workflow that was read from a plan: its planner compares the two. */
       readonly origin?: PlanOrigin
     }
   | { readonly ok: false; readonly issues: readonly Issue[] }

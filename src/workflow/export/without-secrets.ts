@@ -2,7 +2,7 @@ import { isJsonObject, isSecretName, type Json } from '../../core/index.js'
 
 /** As AIS writes what must not be shown. */
 const HIDDEN = '[REDACTED]'
-/** Signed transactions: whoever has the bytes can send them. */
+/** Signed transactions: any who has the bytes can send them. */
 const signed: ReadonlySet<string> = new Set(['raw', 'raw_tx', 'signature', 'mnemonic', 'seed'])
 
 /** JSON with secret members hidden; journals hide what the ledger keeps private before this. */

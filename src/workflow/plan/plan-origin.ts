@@ -19,7 +19,7 @@ const telling = [
 ] as const
 
 /**
- * Refuses a plan that is another one than its protocols give: whoever has written it, nothing but
+ * Refuses a plan that is another one than its protocols give: whatever has written it, nothing but
  * what a protocol says is executed under that protocol's name.
  */
 export function checkOrigin(
