@@ -15,7 +15,9 @@ import {
   FailureTrail,
   failureLines,
   overLines,
-  thrownIn
+  thrownIn,
+  type Undecided,
+  undecidedLines
 } from './diagnose/failures.js'
 import type { ServiceClient } from './frame/client.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
@@ -80,7 +82,10 @@ export async function diagnose(
     if (open.length + past.length + failed.length === 0 && isClear) {
       output.line(text`  nothing stands in its way`)
     }
-    for (const line of open.flatMap((one) => troubleLines(frame, runId, one))) output.line(line)
+    const around = { writes, thrown, waits: view.waits }
+    for (const line of open.flatMap((one) => troubleLines(frame, runId, one, around))) {
+      output.line(line)
+    }
     for (const line of failed.flatMap((one) => failureLines(frame, one))) output.line(line)
     const isOver = status === 'failed' && failed.length > 0
     for (const line of isOver ? overLines(frame, runId, writes, thrown) : []) output.line(line)
@@ -182,10 +187,19 @@ function shownTransaction(sent: Omit<SentTransaction, 'path'>): JsonObject {
   return { ...shown, nonce: transaction?.nonce ?? null }
 }
 
-function troubleLines({ output }: Frame, runId: string, trouble: NodeTrouble): readonly Text[] {
+function troubleLines(
+  frame: Frame,
+  runId: string,
+  trouble: NodeTrouble,
+  around: Undecided
+): readonly Text[] {
   const { nodeId, kind, diagnostic, request } = trouble
-  const head = text`${output.paint('bold', nodeId)} ${kind}`
-  const lines = diagnostic === null ? [text`  ${shortValue(request)}`] : diagnosticLines(diagnostic)
+  const head = text`${frame.output.paint('bold', nodeId)} ${kind}`
+  const asked = request === null ? [] : [text`  ${shortValue(request)}`]
+  const lines =
+    diagnostic === null
+      ? [...asked, ...undecidedLines(frame, trouble, around)]
+      : diagnosticLines(diagnostic)
   return [head, ...lines, ...commandsFor(runId, trouble)]
 }
 

@@ -4,6 +4,9 @@ import { BlockFailure } from './context.js'
 /** Why a call is refused that code makes after it has waited for something outside `ctx`. */
 export const CALLED_OUT_OF_TURN = 'called_out_of_turn'
 
+const PROBLEM =
+  'before it the code waited for something that ctx does not give, or it comes from within a step'
+
 /**
  * Whether the code of a workflow function runs because it was given something (B12). Code that has
  * waited for anything else, and a step's own function, may not ask: run again with the recorded
@@ -24,6 +27,6 @@ export class GivenTurn {
 
   /** Throws {@link BlockFailure} `called_out_of_turn` where the code was given nothing. */
   check(effect: string): void {
-    if (this.#given === 0) throw new BlockFailure(CALLED_OUT_OF_TURN, { call: effect })
+    if (this.#given === 0) throw new BlockFailure(CALLED_OUT_OF_TURN, { call: effect, problem: PROBLEM })
   }
 }

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../block/index.js'
-import { type Exception, isTallyError, type Json } from '../../core/index.js'
+import { type Exception, isJsonObject, isTallyError, type Json } from '../../core/index.js'
 import type { ServiceRequests } from '../../runtime/index.js'
 import type { ServiceClient } from '../frame/client.js'
 import type { Frame } from '../frame/frame.js'
@@ -117,6 +117,33 @@ export function exceptionLines(exception: Exception, prefix = ''): readonly Text
     ...`${prefix}${name}${shownCode}: ${message}`.split('\n').map((line) => text`  ${line}`),
     ...stack.map((frame) => text`    ${frame}`),
     ...(cause === undefined ? [] : exceptionLines(cause, 'caused by '))
+  ]
+}
+
+/** What is known of steps about which a person decides. */
+export interface Undecided {
+  readonly writes: readonly SentWrite[]
+  readonly thrown: readonly Thrown[]
+  readonly waits: readonly { readonly token: string; readonly request: Json }[]
+}
+
+/** Of a step about which a person decides: what it has sent, and how that failed. */
+export function undecidedLines(
+  frame: Frame,
+  at: { readonly path: string; readonly token: string | null },
+  { writes, thrown, waits }: Undecided
+): readonly Text[] {
+  const open = writes.filter(({ path, state }) => path === at.path && state === 'unknown')
+  const last = thrown.findLast(({ path }) => path === at.path)
+  const request = waits.find(({ token }) => token === at.token)?.request ?? null
+  const failure = isJsonObject(request) ? (request['failure'] ?? null) : null
+  return [
+    ...sentLines(frame, open).map((line) => text`  ${line}`),
+    ...(last !== undefined
+      ? exceptionLines(last.exception)
+      : failure === null
+        ? []
+        : [text`  ${shortValue(failure)}`])
   ]
 }
 

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import {
+  type Block,
   createRuntime,
+  defineBlock,
   defineWorkflow,
   type Workflow,
   type WorkflowContext
@@ -13,7 +15,15 @@ import { expectVerifyFailure } from '../../support/verified-close.js'
 
 type Code = (ctx: WorkflowContext) => Promise<unknown>
 
-const flowOf = (run: Code) => defineWorkflow({ name: 'order', version: '1.0.0', run })
+const flowOf = (run: Code, blocks: readonly Block[] = []) =>
+  defineWorkflow({ name: 'order', version: '1.0.0', blocks, run })
+
+const ask = defineBlock({
+  name: 'ask',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: async (ctx) => (await ctx.wait({ reason: 'external' })).value
+})
 
 const open = (location: string, workflows: readonly Workflow[]) =>
   createRuntime({ location, create: 'if-absent', insecurePlaintextKey: true, workflows })
@@ -178,10 +188,34 @@ describe('B12, B10: before it is resumed, an open run tells', () => {
     expect(found?.problem).toContain('its code asks for something else')
   })
 
-  it('that the same code can take it up', async () => {
-    await using tally = await open(await parked(), [waiting(honest)])
-    expect(await tally.checkUpgrade()).toMatchObject([{ id: 'r', ready: true, problem: null }])
-  })
+  const lost = () => {
+    throw new Error('connection reset')
+  }
+  const parkedIn: Readonly<Record<string, Code>> = {
+    'a wait': (ctx) => ctx.wait({ reason: 'external' }),
+    'a signal': (ctx) => ctx.signal('go'),
+    'a sleep': (ctx) => ctx.sleep('1d'),
+    'a step about which a person decides': (ctx) => ctx.step('lost', lost),
+    'one of several': (ctx) => ctx.all([ctx.step('a', () => 1), ctx.step('lost', lost)]),
+    'a race': (ctx) => ctx.race([ctx.step('lost', lost), ctx.sleep('1d')]),
+    'an atomic part': (ctx) => ctx.atomic((scope) => scope.step('ask', ask, null))
+  }
+
+  it.each(Object.entries(parkedIn))(
+    'that the same code can take it up from %s',
+    async (_, code) => {
+      const location = newLocation()
+      const whole: Code = async (ctx) => [await honest(ctx), await code(ctx)]
+      const flow = flowOf(whole, [ask])
+      const first = await open(location, [flow])
+      for await (const event of first.begin(flow, null, { id: 'r' })) {
+        if (event.type === 'run.parked') break
+      }
+      await first.close()
+      await using tally = await open(location, [flowOf(whole, [ask])])
+      expect(await tally.checkUpgrade()).toMatchObject([{ id: 'r', ready: true, problem: null }])
+    }
+  )
 })
 
 describe('B12: a workflow function asks only in a turn in which it was given something', () => {

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Project } from '../support/project.js'
+
+/** Workflows in code as they are typed: run by their name, diagnosed, upgraded. */
+
+const config = `
+import { defineConfig, defineWorkflow, EffectFailure } from 'tallystick'
+const flow = (name, run) => defineWorkflow({ name, version: '1.0.0', run })
+export default defineConfig({
+  workflows: [
+    flow('lost', (ctx) => ctx.step('pay', () => { throw new Error('connection reset') })),
+    flow('unsure', (ctx) => ctx.step('pay', () => { throw new EffectFailure('no_answer') })),
+    flow('waits', async (ctx) => {
+      await ctx.step('before', () => 1)
+      return ctx.signal('go')
+    })
+  ]
+})
+`
+
+let project: Project
+beforeAll(async () => {
+  project = await Project.create()
+  await project.write('tally.config.ts', config)
+  expect((await project.tally(['init', '--insecure-plaintext-key'])).code).toBe(0)
+})
+afterAll(() => project.remove())
+
+it.each([
+  ['lost', 'Error: connection reset'],
+  ['unsure', 'unknown_outcome']
+])('diagnose says what a step about which a person decides has done: %s', async (name, thrown) => {
+  const started = await project.tally(['run', '--workflow', name, '--id', name])
+  expect(started.code).toBe(4)
+  const { stdout } = await project.tally(['diagnose', name])
+  expect(stdout).toContain(`sent ${name}.pay by root/pay: was sent; whether it took effect`)
+  expect(stdout).toContain(thrown)
+  expect(stdout).toContain(`tally abort ${name} pay`)
+})
+
+it('B10: upgrade check says which step of an open run the code does not ask for', async () => {
+  expect((await project.tally(['run', '--workflow', 'waits', '--id', 'waits'])).code).toBe(4)
+  expect((await project.tally(['upgrade', 'check'])).stdout).not.toContain('something else')
+  await project.write('changed.config.ts', config.replace("'before'", "'after'"))
+  const { stdout, code } = await project.tally(['upgrade', 'check', 'changed.config.ts'])
+  expect(stdout).toContain('its code asks for something else: called.1')
+  expect(code).not.toBe(0)
+})
