@@ -16,7 +16,7 @@ function numbers(letter: string, last: number): readonly string[] {
   return Array.from({ length: last }, (_, index) => `${letter}${index + 1}`)
 }
 
-const promised = Object.entries({ L: 15, D: 10, B: 12, C: 4, K: 16, P: 5, W: 15, A: 8 }).flatMap(
+const promised = Object.entries({ L: 15, D: 10, B: 14, C: 4, K: 16, P: 5, W: 15, A: 8 }).flatMap(
   ([letter, last]) => numbers(letter, last)
 )
 

@@ -68,7 +68,7 @@ describe('receipts', () => {
     return found
   }
 
-  it('D4: are the same whatever waits for its turn, and how long', async () => {
+  it('B13, D4: are the same whatever waits for its turn, and how long', async () => {
     const free = await hashes({ bank: { concurrency: 9 } })
     expect(free.length).toBe(4)
     expect(await hashes(one)).toEqual(free)
@@ -113,7 +113,7 @@ describe('a key that is reserved', () => {
     nodes: { first: { block } }
   })
 
-  it('Q9, L10: what has a turn waits for no key, so that who has the key gets its turn', async () => {
+  it('B13, Q9, L10: what has a turn waits for no key, so that who has the key gets its turn', async () => {
     const ends = new Map<string, () => void>()
     const perform = (request: Json) =>
       new Promise<Json>((resolve) => void ends.set(String(request), () => resolve(request)))

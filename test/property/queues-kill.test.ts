@@ -71,7 +71,7 @@ function checkRate(told: readonly Told[]): void {
 
 const kills = isLong ? Array.from({ length: 40 }, (_, at) => [at + 1, at + 2, 3]) : [[6, 11, 4]]
 
-it('Q6, Q7, Q8: killed at any moment, queues keep their counts, rates and order', async () => {
+it('B13, Q6, Q7, Q8: killed at any moment, queues keep their counts, rates and order', async () => {
   for (const moments of kills) {
     const folder = await mkdtemp(join(tmpdir(), 'tally-queues-'))
     try {

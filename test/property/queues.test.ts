@@ -124,7 +124,7 @@ function checkRate(times: readonly number[], limit: number, perMs: number): void
   }
 }
 
-it('Q6, Q7, Q8: keeps its bounds whatever happens, and everything gets its turn', () => {
+it('B13, Q6, Q7, Q8: keeps its bounds whatever happens, and everything gets its turn', () => {
   const property = fc.property(given, fc.array(step, { maxLength: 120 }), (asked, steps) => {
     const { rate, ...counts } = asked
     const held = { ...counts, ...(rate === undefined ? {} : { rate }) }

@@ -35,7 +35,7 @@ async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
 }
 
-it('Q10: killed and handed over, each time has one run, and none is left out', async () => {
+it('B14, Q10: killed and handed over, each time has one run, and none is left out', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tally-schedules-'))
   const told = async (count: number) => {
     while (new Set(toldIn(folder)).size < count) await after(POLL_MS)

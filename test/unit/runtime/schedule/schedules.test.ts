@@ -92,7 +92,7 @@ describe('a schedule', () => {
     await tally.close()
   })
 
-  it('Q10: begins a time once, in whatever process, and goes on after a restart', async () => {
+  it('B14, Q10: begins a time once, in whatever process, and goes on after a restart', async () => {
     const clock = new FakeClock({ at: START })
     const store = openMemoryStore()
     const { seen, job } = logged()
@@ -110,7 +110,7 @@ describe('a schedule', () => {
     await last.close()
   })
 
-  it('Q10: a clock that was set back begins nothing a second time', async () => {
+  it('B14, Q10: a clock that was set back begins nothing a second time', async () => {
     const store = openMemoryStore()
     const { seen, job } = logged()
     const schedules = [{ name: 'm', cron: '* * * * *', workflow: job, input: { word: 'x' } }]
@@ -228,7 +228,7 @@ describe('a schedule', () => {
     await tally.close()
   })
 
-  it('Q11: is the owner’s alone, and no step of a document', async () => {
+  it('B14, Q11: is the owner’s alone, and no step of a document', async () => {
     const clock = new FakeClock({ at: START })
     const { job } = logged()
     const tally = await open({ clock, workflows: [job] })
