@@ -162,6 +162,17 @@ describe('cosignatures', () => {
     expect(verifyCosignature({ note, witness: witnessKey, verify })).toEqual({ ok: true, time })
   })
 
+  it('of one witness at several times say the first', () => {
+    const { time, seed } = witness
+    const times = [time + 5, time, time + 9]
+    const encoded = times.reduce((before, at) => {
+      const signature = signer(seed)(cosignatureMessage(log.text, at))
+      return addCosignature({ encoded: before, witness: witnessKey, time: at, signature })
+    }, log.encoded as string)
+    const note = parseSignedNote(encoded)
+    expect(verifyCosignature({ note, witness: witnessKey, verify })).toEqual({ ok: true, time })
+  })
+
   it('fail for another time, note, key or type of key', () => {
     const { time, seed } = witness
     const signature = signer(seed)(cosignatureMessage(log.text, time))

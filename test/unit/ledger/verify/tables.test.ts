@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalize, type JsonObject, type RunId, sha256Hex } from '../../../../src/core/index.js'
-import { foldRecord } from '../../../../src/ledger/derived/run-records.js'
+import { foldRecord, type RunCommit } from '../../../../src/ledger/derived/run-records.js'
 import type { RunRecord } from '../../../../src/ledger/ledger-api.js'
 import { IdTable } from '../../../../src/ledger/verify/id-table.js'
-import { RunTable, recordDigest } from '../../../../src/ledger/verify/run-table.js'
+import { addRunCommit, RunTable, recordDigest } from '../../../../src/ledger/verify/run-table.js'
 import { cases } from '../../../support/effort.js'
 
 const hash = sha256Hex('one')
@@ -67,6 +67,7 @@ describe('a table of runs', () => {
       fc.property(entries, fc.nat(900), (given, covered) => {
         const table = new RunTable()
         const model = new Map<RunId, { entries: number; record: RunRecord | undefined }>()
+        const commits = new Map<RunId, RunCommit[]>()
         const counts = new Map<RunId, number>()
         for (const [at, [run, fields]] of given.entries()) {
           const runId = `run ${run}` as RunId
@@ -78,8 +79,11 @@ describe('a table of runs', () => {
           const text = canonicalize({ n, run: runId, ...fields })
           const last = JSON.parse(text) as JsonObject
           const { k: kind, status, at: time } = last
-          table.count(row, isDerived ? 0 : undefined)
+          const commit = Math.floor(at / 3)
+          table.count(row, isDerived ? commit : undefined)
           if (!isDerived) continue
+          const visited = commits.get(runId) ?? []
+          if (visited.at(-1)?.[0] !== commit) commits.set(runId, [...visited, [commit, n]])
           const base = model.get(runId)?.record
           const started = kind === 'run.started' ? last : undefined
           const isNews = String(kind).startsWith('run.')
@@ -91,10 +95,35 @@ describe('a table of runs', () => {
         expect(table.derivedRuns).toBe(model.size)
         for (const [runId, { entries: count, record }] of model) {
           const digest = recordDigest(record)
-          expect(table.derived(runId)).toMatchObject({ entries: count, digest })
+          const visits = commits.get(runId)?.reduce(addRunCommit, 0)
+          expect(table.derived(runId)).toEqual({ entries: count, digest, visits })
         }
       }),
       { numRuns: cases({ usual: 6, long: 60 }) }
     )
+  })
+
+  it('says of a run that no derived record covers that it has visited no commit', () => {
+    const table = new RunTable()
+    table.count(table.row('one' as RunId), undefined)
+    const nothing = { entries: 0, digest: undefined, visits: 0 }
+    expect(table.derived('one' as RunId)).toEqual(nothing)
+    expect(table.derived('another' as RunId)).toBeUndefined()
+  })
+
+  it('adds up commits so that another commit, first entry or order shows', () => {
+    const sumOf = (all: readonly RunCommit[]) => all.reduce(addRunCommit, 0)
+    const sums = new Set<number>()
+    for (let commit = 0; commit < 40; commit += 1) {
+      for (let entry = 0; entry < 40; entry += 1) sums.add(sumOf([[commit, entry]]))
+    }
+    expect(sums.size).toBe(1_600)
+    const many: readonly RunCommit[] = Array.from({ length: 50 }, (_, at) => [2 * at, 3 * at])
+    expect(sumOf(many)).not.toBe(sumOf(many.toReversed()))
+    expect(sumOf(many.slice(1))).not.toBe(sumOf(many))
+    for (const [at] of many.entries()) {
+      const sum = sumOf(many.slice(0, at + 1))
+      expect(Number.isSafeInteger(sum) && sum > 0 && sum < 2 ** 40).toBe(true)
+    }
   })
 })
