@@ -373,7 +373,7 @@ export class WiredRuntime implements Runtime {
   async #close(): Promise<void> {
     await this.#importing.close()
     this.#opened.socket?.pause()
-    await this.schedules.close()
+    this.schedules.close()
     await this.runsOf.close()
     await this.#inspections.close()
     await this.registry.rooms.close()

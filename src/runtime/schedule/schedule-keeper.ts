@@ -92,9 +92,9 @@ export class ScheduleKeeper {
     return this.#scheduler?.warnings() ?? []
   }
 
-  async close(): Promise<void> {
+  close(): void {
     this.#begins = false
-    await this.#scheduler?.close()
+    this.#scheduler?.close()
   }
 }
 

@@ -2,7 +2,6 @@ import { type HeldLimits, heldLimits, type QueueTerms } from '../../block/index.
 import {
   type Clock,
   canonicalize,
-  isTallyError,
   type Json,
   limits,
   type RunId,
@@ -60,12 +59,11 @@ export class Scheduler implements Timed {
     return this.#firing > 0 ? 'itself' : undefined
   }
 
-  /** Looks at what is registered and what has begun, and begins what is to be caught up. */
+  /** Looks at what is registered and what has begun; what is to be caught up begins behind it. */
   async begin(): Promise<void> {
     this.#beganAt = this.#parts.clock.now()
     const past = await this.#past()
     await this.#read(past)
-    await this.#turn
   }
 
   /** After a change of what is registered. */
@@ -85,10 +83,10 @@ export class Scheduler implements Timed {
     )
   }
 
-  async close(): Promise<void> {
+  /** Begins no more; a start that is under way is refused as any other, and begins elsewhere. */
+  close(): void {
     this.#isClosed = true
     for (const standing of this.#known.values()) standing.callOff?.()
-    await this.#turn
     this.#leaveClock?.()
   }
 
@@ -178,14 +176,12 @@ export class Scheduler implements Timed {
     this.#turn = this.#turn
       .then(() => this.#fire(standing, at))
       .catch((error: unknown) => {
-        if (!isTallyError(error)) throw error
-        standing.problem = error.message
+        // Whatever is wrong with one is told, and keeps no other from its time.
+        standing.problem = error instanceof Error ? error.message : String(error)
       })
       .finally(() => {
         this.#firing -= 1
       })
-    // Only a fault of this file is no TallyError; it must not end the process unheard.
-    this.#turn.catch(() => undefined)
   }
 
   async #fire(standing: Standing, at: number): Promise<void> {
