@@ -13,35 +13,66 @@ export function publicSurface(entry: string): string {
   return `${declarations.join('\n\n')}\n`
 }
 
+export interface DocumentedName {
+  readonly name: string
+  /** The doc comment as it is written, without its frame; empty: none. */
+  readonly text: string
+  /** The declaration, with the comments of its members. */
+  readonly declarations: readonly string[]
+}
+
+/** The same with its comments, for the reference on the site. */
+export function documentedSurface(entry: string): readonly DocumentedName[] {
+  return [...exportedNames(join(root, entry), 'documented')]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, texts]) => {
+      const parts = texts.map((text) => /^(\/\*\*[\s\S]*?\*\/)?\n?([\s\S]*)$/.exec(text))
+      const text = parts.map((part) => unframed(part?.[1] ?? '')).join('\n')
+      return { name, text: text.trim(), declarations: parts.map((part) => part?.[2] ?? '') }
+    })
+}
+
+function unframed(comment: string): string {
+  return comment.replace(/^\/\*\*|\*\/$/g, '').replace(/^\s*\* ?/gm, '')
+}
+
+type Form = 'plain' | 'documented'
+
 /** Names that two rooms would have to agree on are few; each maps to its declarations' texts. */
-function exportedNames(file: string): ReadonlyMap<string, readonly string[]> {
+function exportedNames(file: string, form: Form = 'plain'): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, readonly string[]>()
-  for (const statement of statementsOf(file)) {
+  for (const statement of statementsOf(file, form)) {
     const declared = declaredName(statement)
-    if (declared !== undefined && statement.startsWith('export')) {
+    if (declared !== undefined && uncommented(statement).startsWith('export')) {
       names.set(declared, [...(names.get(declared) ?? []), statement])
     }
     for (const { name, local, from } of reExports(statement)) {
-      names.set(name, resolve(file, local, from))
+      names.set(name, resolve(file, local, from, form))
     }
   }
   return names
 }
 
-function resolve(file: string, name: string, from: string | undefined): readonly string[] {
+function resolve(
+  file: string,
+  name: string,
+  from: string | undefined,
+  form: Form
+): readonly string[] {
   if (from !== undefined && !from.startsWith('.')) return [`export { ${name} } from '${from}'`]
   const target = from === undefined ? file : declarationFile(file, from)
-  if (name === '*') return [`export * from '${relative(root, target)}'`, ...wholeModule(target)]
-  const statements = statementsOf(target)
+  if (name === '*')
+    return [`export * from '${relative(root, target)}'`, ...wholeModule(target, form)]
+  const statements = statementsOf(target, form)
   const declared = statements.filter((statement) => declaredName(statement) === name)
   if (declared.length > 0) return declared
   const passedOn = statements.flatMap(reExports).find((one) => one.name === name)
   if (passedOn === undefined) throw new Error(`${name} is not declared in ${target}`)
-  return resolve(target, passedOn.local, passedOn.from)
+  return resolve(target, passedOn.local, passedOn.from, form)
 }
 
-function wholeModule(file: string): readonly string[] {
-  return [...exportedNames(file).values()].flat()
+function wholeModule(file: string, form: Form): readonly string[] {
+  return [...exportedNames(file, form).values()].flat()
 }
 
 function declarationFile(from: string, specifier: string): string {
@@ -50,21 +81,29 @@ function declarationFile(from: string, specifier: string): string {
   return file
 }
 
-function statementsOf(file: string): readonly string[] {
-  const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
+function statementsOf(file: string, form: Form): readonly string[] {
+  const whole = readFileSync(file, 'utf8')
+  const text = form === 'documented' ? whole : whole.replace(/\/\*[\s\S]*?\*\//g, '')
   const statements: string[] = []
   for (const line of text.split('\n')) {
     if (line.trim() === '' || line.startsWith('//') || line.trim() === '#private;') continue
-    if (/^[\s})\]]/.test(line)) statements.push(`${statements.pop() ?? ''}\n${line.trimEnd()}`)
+    const isCommented = /^\/\*\*[\s\S]*\*\/$/.test(statements.at(-1) ?? '')
+    if (isCommented && line.startsWith('/**')) statements.pop()
+    if (/^[\s})\]]/.test(line) || (isCommented && !line.startsWith('/**')))
+      statements.push(`${statements.pop() ?? ''}\n${line.trimEnd()}`)
     else statements.push(line.trimEnd())
   }
   return statements
 }
 
+function uncommented(statement: string): string {
+  return statement.replace(/^\/\*\*[\s\S]*?\*\/\n/, '')
+}
+
 function declaredName(statement: string): string | undefined {
   const declaration =
     /^(?:export )?(?:declare )?(?:abstract )?(?:class|function|const|interface|type|enum) ([\w$]+)/
-  return declaration.exec(statement)?.[1]
+  return declaration.exec(uncommented(statement))?.[1]
 }
 
 interface ReExport {
@@ -73,7 +112,8 @@ interface ReExport {
   readonly from: string | undefined
 }
 
-function reExports(statement: string): readonly ReExport[] {
+function reExports(commented: string): readonly ReExport[] {
+  const statement = uncommented(commented)
   const star = /^export \* as (\w+) from ['"]([^'"]+)['"]/.exec(statement)
   if (star !== null) return [{ name: star[1] ?? '', local: '*', from: star[2] }]
   const listed = /^(?:export|import)(?: type)? \{([^}]*)\}(?: from ['"]([^'"]+)['"])?/.exec(
