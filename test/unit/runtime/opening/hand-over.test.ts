@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock, defineWorkflow } from '../../../../src/block/index.js'
+import { nextTurn } from '../../../../src/core/index.js'
 import { connectOwner } from '../../../../src/owner/index.js'
 import type { RuntimeOptions, WiredRuntime } from '../../../../src/runtime/index.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../../../support/ledger-on-disk.js'
@@ -61,6 +62,44 @@ describe('a hand-over', () => {
     const next = await open(true)
     expect(next.identity).toBe(old.identity)
     expect(heard).toEqual([new Error('no server')])
+  })
+
+  it('B13: keeps who has a turn and who waits for one, in their order, and the rate', async () => {
+    const order: string[] = []
+    const flow = defineWorkflow({
+      name: 'flow',
+      version: '1.0.0',
+      async run(ctx, id: string) {
+        await ctx.step('begin', () => order.push(id), null, { sideEffects: 'idempotent' })
+        await ctx.signal('go')
+        await ctx.step('slow', () => 1, null, { sideEffects: 'idempotent', queue: 'calls' })
+        return id
+      }
+    })
+    const calls = { rate: { limit: 1, per: '1h' } }
+    const queues = { orders: { concurrency: 2 }, calls }
+    const given = { serve: true, resume: true, handOver: true, workflows: [flow], queues } as const
+    const old = await disk.open(given)
+    const ids = ['e', 'd', 'c', 'b', 'a']
+    for (const id of ids) await old.start(flow, id, { id, queue: 'orders' })
+    await old.signal('e', 'go')
+    expect((await (await old.attach('e')).result).status).toBe('done')
+    while (order.length < 3) await nextTurn()
+    const next = await disk.open(given)
+    expect(old.status().mode).toBe('closed')
+    const standing = async () => {
+      const [queue] = await next.queues('orders')
+      return queue?.work.map(({ runId, isRunning }) => `${runId} ${isRunning}`)
+    }
+    expect(await standing()).toEqual(['c true', 'd true', 'b false', 'a false'])
+    await next.signal('d', 'go')
+    while ((await next.queues('calls'))[0]?.waiting !== 1) await nextTurn()
+    // One call was made by the process before: the next has to wait for the end of the hour.
+    expect((await next.queues('calls'))[0]?.nextAt).toBeGreaterThan(0)
+    await (await next.attach('d')).cancel()
+    while (order.length < 4) await nextTurn()
+    expect(order).toEqual(['e', 'd', 'c', 'b'])
+    expect(await standing()).toEqual(['c true', 'b true', 'a false'])
   })
 
   it('is refused by a holder that does not want it, which keeps its ledger', async () => {
