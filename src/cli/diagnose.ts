@@ -71,9 +71,8 @@ export async function diagnose(
     const checks = recheck ?? []
     const { output } = frame
     const asked = recheck === undefined ? {} : { transactions: recheck }
-    const { status } = view
     const failed = failedBeside([...open, ...history], trail.failed(thrown))
-    const { sent: writes } = trail
+    const [{ status }, { sent: writes }] = [view, trail]
     const failures = { failed, exceptions: thrown, sent: writes }
     const troubles = { troubles: open, past }
     output.document('diagnosis', { run: runId, status, ...troubles, ...failures, ...asked })

@@ -27,6 +27,7 @@ export class GivenTurn {
 
   /** Throws {@link BlockFailure} `called_out_of_turn` where the code was given nothing. */
   check(effect: string): void {
-    if (this.#given === 0) throw new BlockFailure(CALLED_OUT_OF_TURN, { call: effect, problem: PROBLEM })
+    if (this.#given > 0) return
+    throw new BlockFailure(CALLED_OUT_OF_TURN, { call: effect, problem: PROBLEM })
   }
 }
