@@ -24,7 +24,7 @@ describe('JSON in a model’s text', () => {
     ['{'.repeat(10_000), undefined],
     ['['.repeat(200_000), undefined],
     // A pattern would look for the end behind each of them.
-    ['```' + '\n'.repeat(1_000_000), undefined]
+    [`\`\`\`${'\n'.repeat(1_000_000)}`, undefined]
   ])('%.40s', (text, expected) => {
     expect(structuredIn(text)).toEqual(expected)
   })
