@@ -15,6 +15,7 @@ export {
   type OwnedLedger,
   type OwnerMessage,
   parseClientMessage,
+  parseClientMessageInTurns,
   type RemoteError
 } from './protocol.js'
 export { toRemote } from './remote-error.js'

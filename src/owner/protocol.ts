@@ -21,6 +21,7 @@ import {
   type JsonObject,
   limits,
   parse,
+  parseInTurns,
   TallyError
 } from '../core/index.js'
 
@@ -86,7 +87,15 @@ export function parseGreeting(line: string): OwnedLedger {
 
 /** Throws `owner.malformed_message`. */
 export function parseClientMessage(line: string): ClientMessage {
-  const value = objectOf(line)
+  return clientMessageIn(objectOf(line))
+}
+
+/** {@link parseClientMessage} with turns of the event loop between the parts of a long line. */
+export async function parseClientMessageInTurns(line: string): Promise<ClientMessage> {
+  return clientMessageIn(objectIn(await parseInTurns(line).catch(refused)))
+}
+
+function clientMessageIn(value: JsonObject): ClientMessage {
   const { id, method, params, more } = value
   if (!isCount(id)) throw malformed('id is not a positive integer')
   if (typeof method === 'string' && params !== undefined) {
@@ -138,13 +147,19 @@ function remoteError(value: Json | undefined): RemoteError {
 }
 
 function objectOf(line: string): JsonObject {
-  let value: Json
   try {
-    value = parse(line)
+    return objectIn(parse(line))
   } catch (error) {
-    if (!isTallyError(error, 'core.malformed_json')) throw error
-    throw malformed(`it is not strict JSON: ${error.context.problem}`)
+    return refused(error)
   }
+}
+
+function refused(error: unknown): never {
+  if (!isTallyError(error, 'core.malformed_json')) throw error
+  throw malformed(`it is not strict JSON: ${error.context.problem}`)
+}
+
+function objectIn(value: Json): JsonObject {
   if (!isJsonObject(value)) throw malformed('it is no object')
   return value
 }

@@ -35,6 +35,7 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'ledger/open/tree.ts#readPagedTree': 'reads pages as state-pages does',
   'ledger/proof-text.ts#parseProof': 'part of log-proof and state-proof',
   'ledger/stores/level-errors.ts#readError': 'makes an error',
+  'owner/protocol.ts#parseClientMessageInTurns': 'parseClientMessage with turns between its parts',
   'runtime/document/parse-document.ts#parseWorkflow': 'reads a bundle as workflow does',
   'runtime/opening/integrity-lock.ts#readKept': 'reads a file as integrity-lock does',
   'runtime/opening/integrity-lock.ts#readRollback': 'reads a file as integrity-lock does',

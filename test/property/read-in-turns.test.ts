@@ -28,6 +28,7 @@ import {
 } from '../../src/core/index.js'
 import { evmDialect } from '../../src/executor/evm/dialect.js'
 import { solanaDialect } from '../../src/executor/solana/dialect.js'
+import { parseClientMessage, parseClientMessageInTurns } from '../../src/owner/index.js'
 import { createRuntime, type Runtime } from '../../src/runtime/index.js'
 import { redactedService } from '../../src/runtime/service/redacted-service.js'
 import { startChatServer } from '../../src/testing/index.js'
@@ -214,6 +215,14 @@ const readings: readonly (readonly [what: string, act: () => Promise<unknown>])[
       messages.end(`${numbers}\n`)
       const found = (await messages.toArray()).join('')
       expect(found).toBe(`${exactNumbers(numbers)}\n`)
+    }
+  ],
+  [
+    'a request at the owner socket',
+    async () => {
+      const numbers = `[${'7,'.repeat(SIZE / 4)}0]`
+      const line = `{"id":1,"method":"run","params":${numbers}}`
+      expect(await parseClientMessageInTurns(line)).toEqual(parseClientMessage(line))
     }
   ],
   [

@@ -7,6 +7,7 @@ import {
   malformed,
   type OwnerMessage,
   parseClientMessage,
+  parseClientMessageInTurns,
   toRemote
 } from '../../owner/index.js'
 
@@ -44,6 +45,8 @@ export class ServedConnection {
   readonly #socket: Socket
   readonly #options: ConnectionOptions
   readonly #work = new Map<number, Work>()
+  readonly #lines: string[] = []
+  #isReading = false
   #lastId = 0
   #drained: Promise<void> | undefined
   #onDrained: () => void = () => undefined
@@ -62,12 +65,39 @@ export class ServedConnection {
     })
     this.#socket.on('data', (chunk: Buffer) => {
       try {
-        for (const line of reader.push(chunk)) this.#receive(parseClientMessage(line))
+        this.#lines.push(...reader.push(chunk))
       } catch {
-        this.#refuse()
+        return this.#refuse()
       }
+      if (!this.#isReading) void this.#read()
     })
     this.#socket.write(greeting)
+  }
+
+  /** Reads lines in their order: short ones at once, a long one in turns while no more comes. */
+  async #read(): Promise<void> {
+    this.#isReading = true
+    try {
+      for (let line = this.#lines.shift(); line !== undefined; line = this.#lines.shift()) {
+        const isLong = line.length > AT_ONCE_LENGTH
+        const message = isLong ? await this.#long(line) : parseClientMessage(line)
+        // Of a client that has gone meanwhile nothing more is begun.
+        if (this.#socket.destroyed) return
+        this.#receive(message)
+      }
+    } catch {
+      this.#refuse()
+    }
+    this.#isReading = false
+  }
+
+  async #long(line: string): Promise<ClientMessage> {
+    this.#socket.pause()
+    try {
+      return await parseClientMessageInTurns(line)
+    } finally {
+      this.#socket.resume()
+    }
   }
 
   end(): void {
@@ -162,6 +192,7 @@ export class ServedConnection {
 
   /** Nothing can be answered to a line that cannot be read, so the connection ends. */
   #refuse(): void {
+    this.#lines.length = 0
     this.#abandon()
     this.#socket.destroy()
   }
@@ -170,6 +201,8 @@ export class ServedConnection {
     for (const { abort } of this.#work.values()) abort.abort()
   }
 }
+
+const AT_ONCE_LENGTH = 64 * 1024
 
 function isStream(answer: Promise<Json> | AsyncIterable<Json>): answer is AsyncIterable<Json> {
   return Symbol.asyncIterator in answer

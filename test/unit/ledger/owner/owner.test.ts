@@ -105,6 +105,31 @@ describe('the owner socket', () => {
     await expect(client.request('echo', {})).rejects.toEqual(code('owner.disconnected'))
   })
 
+  it('begins requests in their order, long ones among them, and ends with one that is none', async () => {
+    const begun: string[] = []
+    await listening(async (request) => {
+      begun.push(request.method)
+      return echo(request) as Promise<Json>
+    })
+    const client = await connected()
+    const long = { list: Array.from({ length: 200_000 }, (_, at) => at) }
+    const asked = ['a', 'b', 'c', 'd'].map((method, at) =>
+      client.request(method, at % 2 === 0 ? long : at)
+    )
+    expect(await Promise.all(asked)).toEqual([
+      { method: 'a', params: long },
+      { method: 'b', params: 1 },
+      { method: 'c', params: long },
+      { method: 'd', params: 3 }
+    ])
+    expect(begun).toEqual(['a', 'b', 'c', 'd'])
+    const malformed = `{"id":1,"method":"e","params":[${'7,'.repeat(100_000)}]}\n`
+    const socket = connect(open[0]?.path ?? '')
+    socket.write(`${malformed}{"id":2,"method":"f","params":null}\n`)
+    await new Promise((resolve) => socket.resume().once('close', resolve))
+    expect(begun).toEqual(['a', 'b', 'c', 'd'])
+  })
+
   it('L11: a missing owner and a stale socket are both undefined', async () => {
     expect(await connectOwner(realPath, { environment })).toBeUndefined()
     expect(await hasOwner(realPath, environment)).toBe(false)
