@@ -72,7 +72,7 @@ export class JournalFold implements Driver<OpenAttempt, Scope> {
   }
 
   #neutral({ n, k }: JournalEntry, commands: readonly string[]): NeutralState {
-    const { at, journalHash, steps, receipts, waits, waiting, timers, decisions } = this.#state
+    const { at, journalHash, steps, receipts, waits, timers, decisions } = this.#state
     const {
       attempts,
       openOverlays: scopes,
@@ -100,7 +100,7 @@ export class JournalFold implements Driver<OpenAttempt, Scope> {
           return { token, digest, path, step, seq, due, ...signed }
         })
         .sort(by(({ token }) => token)),
-      waiting: [...waiting].sort(),
+      waiting: [...attempts.waiting()].sort(),
       timers: [...timers.values()].map(({ path, due }) => ({ path, due })).sort(by(pathOf)),
       decisions: [...decisions.keys()].sort(),
       attempts: [...attempts.values()].map(attemptState).sort(by(pathOf)),

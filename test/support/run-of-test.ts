@@ -163,7 +163,7 @@ export class RunOfTest implements Driver<OpenAttempt, OpenOverlay> {
           [...waits]
         ]),
         pasts: [...(state.pasts ?? [])].map(([path, past]) => [path, past.saved()]),
-        waits: [state.waits.all(), state.waits.askings(), [...state.waiting]],
+        waits: [state.waits.all(), state.waits.askings(), state.attempts.waiting()],
         asked: [[...state.timers], [...state.decisions], [...state.overlayEnds]],
         scopes: [...state.openOverlays].map(([path, { outside, closing }]) => [
           path,

@@ -19,9 +19,9 @@ import { type RecallPort, recallPortOf, replayRecordedResults } from './recall.j
 /**
  * Makes the attempts of one run's leaves and runs their code.
  *
- * Owns: the texts of payloads, and how many units of work are known to be durable under durability
- * `step`. Does not own: which attempts are open, which is the run's state, what is decided about
- * them, or what becomes of their calls.
+ * Owns: the texts of payloads, attempts that are not started, and how many units of work are known
+ * to be durable under durability `step`. Does not own: which attempts are open, which is the run's
+ * state, what is decided about them, or what becomes of their calls.
  *
  * D2: with durability `step`, every unit of work is durable before the next step begins.
  */
@@ -34,6 +34,8 @@ export class Leaves {
   readonly #port: AttemptPort
   readonly #textOf = (payload: Json): string => this.#texts.of(payload)
   readonly #current = (key: string): string | undefined => this.#parts.host.journal.read(key)
+  /** In the order in which they were made; some may be closed by now. */
+  readonly #unstarted = new Set<Attempt>()
   #syncedUnits = 0
 
   constructor(parts: PumpParts, calls: OpenCalls, early: EarlyCallRun | undefined) {
@@ -81,7 +83,7 @@ export class Leaves {
   /** Whether that is something other than a turn that it waits for. */
   get isPerforming(): boolean {
     if (this.#calls.arePerformed) return true
-    for (const attempt of this.#parts.state.attempts.values()) if (attempt.isElsewhere) return true
+    for (const attempt of this.#parts.state.attempts.awake()) if (attempt.isElsewhere) return true
     return false
   }
 
@@ -92,7 +94,7 @@ export class Leaves {
     if (block === undefined) return undefined
     const unitId = unitIdOf(state.runId, ask.path, ask.step)
     const view = state.overlayAround(ask.path)?.view
-    return new Attempt({
+    const attempt = new Attempt({
       runId: state.runId,
       ask,
       block,
@@ -108,13 +110,13 @@ export class Leaves {
       early: this.#early,
       literals: state.root.literals
     })
+    this.#unstarted.add(attempt)
+    return attempt
   }
 
   /** Starts what is not running yet; a promise when something has to be awaited. */
   startAll(): Promise<void> | undefined {
-    const all = this.#parts.state.attempts.values()
-    for (const attempt of all) {
-      if (attempt.isStarted) continue
+    for (const attempt of this.#toStart()) {
       if (this.#hasToSync()) return this.#startRest(this.#sync())
       const starting = this.start(attempt)
       if (starting !== undefined) return this.#startRest(starting)
@@ -124,8 +126,16 @@ export class Leaves {
 
   async #startRest(first: Promise<void>): Promise<void> {
     await first
-    for (const attempt of this.#parts.state.attempts.values()) {
-      if (!attempt.isStarted) await this.start(attempt)
+    for (const attempt of this.#toStart()) await this.start(attempt)
+  }
+
+  /** Open attempts that are not started: one of them may wait for its confirmation. */
+  *#toStart(): Generator<Attempt> {
+    const { attempts } = this.#parts.state
+    for (const attempt of this.#unstarted) {
+      if (attempt.isStarted || attempts.get(attempt.ask.path) !== attempt) {
+        this.#unstarted.delete(attempt)
+      } else yield attempt
     }
   }
 

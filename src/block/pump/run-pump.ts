@@ -263,9 +263,8 @@ export class RunPump implements CommitsPort {
    */
   #markWaiting(): boolean {
     let marked = false
-    for (const attempt of this.state.attempts.values()) {
-      const isMarked = this.state.waiting.has(attempt.ask.path)
-      const wait = isMarked ? undefined : attempt.firstWait()
+    for (const attempt of this.state.attempts.awake()) {
+      const wait = attempt.firstWait()
       if (wait === undefined) continue
       this.writer.record(waitingDraft(attempt, wait, this.writer.now()))
       marked = true

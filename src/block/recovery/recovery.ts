@@ -60,7 +60,7 @@ export class JournalRecovery {
       this.#port.takeAsks()
       for (const entry of saved?.open ?? []) this.#port.apply(entry)
       // The restored charts know already which leaves are WAITING.
-      for (const path of saved?.waiting ?? []) state.waiting.add(path)
+      for (const path of saved?.waiting ?? []) state.attempts.wait(path)
       // Those of the open waits among them were counted just now.
       state.waits.restoreAskings(saved?.askings ?? [])
       for (const [token, approvals] of Object.entries(saved?.approvals ?? {})) {

@@ -127,7 +127,7 @@ export function startFinding(
 
 function waiting(entry: Waiting, state: ReplayState): Finding | undefined {
   const { path, token } = entry
-  if (state.waiting.has(path)) return unexpected('journal.k', 'no second waiting', path)
+  if (state.attempts.isWaiting(path)) return unexpected('journal.k', 'no second waiting', path)
   const open = state.waits.get(token)
   return open === undefined || open.path !== path
     ? unexpected('journal.token', 'the token of an open wait', token)

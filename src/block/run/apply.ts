@@ -106,7 +106,7 @@ function sealed<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   endWait(state, attempt, seq, driver)
   attempt.past.recorded.add(entry)
   state.signals.sealed(entry)
-  if (state.waiting.delete(path)) driver.deliver(path, { type: 'attempt.resumed', at })
+  if (state.attempts.wake(path)) driver.deliver(path, { type: 'attempt.resumed', at })
   driver.answered(attempt, entry)
 }
 
@@ -134,7 +134,7 @@ function waiting<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   const { path, token, at } = entry
   const open = state.waits.get(token)
   if (open === undefined) return
-  state.waiting.add(path)
+  state.attempts.wait(path)
   const sent = state.attemptAt(entry)?.past.hasSent() === true
   driver.deliver(path, { type: 'attempt.waiting', wait: shownWait(open), sent, at })
 }
@@ -163,7 +163,7 @@ function settled<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
     const overlay = entry.overlay === undefined ? undefined : state.overlayAround(path)
     if (attempt.ask.options.deferred === true) overlay?.outside.deferred.push(attempt.ask)
     driver.settled(attempt, entry, overlay)
-    state.waiting.delete(path)
+    state.attempts.wake(path)
     closeWaits(state, path, driver)
     if (response.success && overlay === undefined) state.signals.keep(attempt.ask)
     close(state, attempt, response.success, driver)
@@ -180,7 +180,7 @@ function returned<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   const { path, response, at } = entry
   const attempt = state.attemptAt(entry)
   if (attempt !== undefined) {
-    state.waiting.delete(path)
+    state.attempts.wake(path)
     closeWaits(state, path, driver)
     close(state, attempt, response.success, driver)
   }
@@ -373,7 +373,7 @@ function closeWaits(state: RunState, path: string, driver: CallsOff): void {
 /** The block at this path waits no more, and neither does anything below it. */
 function forget(state: RunState, path: string, driver: CallsOff): void {
   state.decisions.delete(path)
-  state.waiting.delete(path)
+  state.attempts.wake(path)
   state.timers.delete(path)
   driver.calledOff(path)
   closeWaits(state, path, driver)

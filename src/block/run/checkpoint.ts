@@ -74,7 +74,7 @@ export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoi
       ]),
       ...decisions
     ],
-    waiting: [...state.waiting],
+    waiting: state.attempts.waiting(),
     ...(cancelled === undefined ? {} : { cancel: cancelled }),
     ...(all.length + inDoubt.length === 0 ? {} : { landed: { all, inDoubt } }),
     ...(askings.length === 0 ? {} : { askings }),

@@ -36,6 +36,7 @@ import type {
 } from './entries.js'
 import { referenceTo } from './folded-answers.js'
 import type { SealedReference } from './journal.js'
+import { OpenAttempts } from './open-attempts.js'
 import type { Outside } from './outside.js'
 import { isOverlayTask, type OverlayTasks } from './overlay-tasks.js'
 import type { Past } from './past.js'
@@ -177,13 +178,11 @@ export class RunState<
 > extends RunTotals {
   readonly identity: IdentityId
   readonly root: RootBlock
-  readonly attempts = new Map<string, Attempt>()
+  readonly attempts = new OpenAttempts<Attempt>()
   /** What the failed attempt before the next one of the same step left behind, by path. */
   pasts: Map<string, Past> | undefined
   readonly waits = new OpenWaits()
   readonly signals = new RunSignals()
-  /** Paths of the leaves that are WAITING inside an attempt. */
-  readonly waiting = new Set<string>()
   readonly timers = new Map<string, TimerCommand>()
   readonly decisions = new Map<string, DecisionCommand>()
   readonly openOverlays = new Map<string, Scope>()
@@ -270,12 +269,13 @@ export class RunState<
 
   /** Whether only a message, or a time that is far enough, resumes the run. */
   mayPark(now: number): boolean {
-    let answers = 0
-    for (const { ask, past, awaitsChildren } of this.attempts.values()) {
-      if (!this.waiting.has(ask.path) && awaitsChildren !== true) return false
-      answers += past.answers
+    for (const { awaitsChildren } of this.attempts.awake()) {
+      if (awaitsChildren !== true) return false
     }
     assert(!this.awaitsNothing, `run ${this.runId} has nothing to do and nothing to wait for`)
+    if (this.waits.isSoonDue(now + limits.PARK_AFTER_MS)) return false
+    let answers = 0
+    for (const { past } of this.attempts.values()) answers += past.answers
     const due = this.nextDue()
     // Resuming it again gives its code all of its answers: code that polls would spend its time so.
     const worthMs = limits.PARK_AFTER_MS + answers * limits.PARK_AFTER_ANSWER_MS

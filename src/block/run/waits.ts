@@ -99,6 +99,8 @@ export type Askings = readonly (readonly [path: string, question: string, times:
 export class OpenWaits {
   #byToken: Map<string, WaitBegun> | undefined
   #asked: Map<string, Map<string, number>> | undefined
+  /** Token of the wait that {@link isSoonDue} has found last. */
+  #soon = ''
   /** What approvers have signed of an open wait, by token. */
   #approvals: Map<string, readonly Approval[]> | undefined
 
@@ -177,6 +179,22 @@ export class OpenWaits {
 
   all(): readonly WaitBegun[] {
     return this.#byToken === undefined ? none : [...this.#byToken.values()]
+  }
+
+  /**
+   * Whether one of them is due by then. Of many that are, the last one to be due is kept: while it
+   * is open, no other is looked at.
+   */
+  isSoonDue(byMs: number): boolean {
+    const isSoon = (due: number | null | undefined) => typeof due === 'number' && due <= byMs
+    if (isSoon(this.get(this.#soon)?.due)) return true
+    let last = Number.NEGATIVE_INFINITY
+    for (const { token, due } of this.#byToken?.values() ?? []) {
+      if (due === null || !isSoon(due) || due < last) continue
+      last = due
+      this.#soon = token
+    }
+    return last > Number.NEGATIVE_INFINITY
   }
 
   /** Why a message is refused, or undefined when it may be taken. */

@@ -76,9 +76,13 @@ describe('the entries of a run', () => {
     const { waits } = run.open()
     run.apply(wait(1, 'one'))
     run.apply({ k: 'waiting', at: 2, ...place, token: 'one' })
-    expect([...run.state.waiting]).toEqual([place.path])
+    expect(run.state.attempts.waiting()).toEqual([place.path])
     run.apply(sealed(1))
-    expect([waits.size, run.state.waits.isEmpty, run.state.waiting.size]).toEqual([0, true, 0])
+    expect([waits.size, run.state.waits.isEmpty, run.state.attempts.waiting().length]).toEqual([
+      0,
+      true,
+      0
+    ])
     expect(toldOf(run)).toEqual([
       `attempt.waiting ${place.path}`,
       'called off one',

@@ -91,7 +91,7 @@ describe('a driver', () => {
     run.apply(settled(true))
     run.apply(scopeEnd('aborted'))
     expect(run.noted).toEqual([])
-    expect(run.state.waiting.size).toBe(0)
+    expect(run.state.attempts.waiting().length).toBe(0)
     expect(run.told.slice(1)).toEqual([`attempt.settled ${path}`, 'scope.settled root'])
   })
 
@@ -223,9 +223,11 @@ describe('what charts have asked for', () => {
     run.open()
     run.apply({ k: 'waiting', at: 2, ...place, token: 'one' })
     expect([state.timers.get(path), state.decisions.get(path)]).toEqual([timer, decision])
-    expect([...state.waiting]).toEqual([path])
+    expect(state.attempts.waiting()).toEqual([path])
     taken(run, { kind: 'cancel', path, step: 1, reason: 'stop' })
-    expect([state.timers.size, state.decisions.size, state.waiting.size]).toEqual([0, 0, 0])
+    expect([state.timers.size, state.decisions.size, state.attempts.waiting().length]).toEqual([
+      0, 0, 0
+    ])
     expect([state.attempts.size, state.waits.isEmpty]).toEqual([0, true])
     expect(run.told.slice(-3)).toEqual([`closed ${path}`, `called off ${path}`, 'called off one'])
   })
