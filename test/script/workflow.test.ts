@@ -46,6 +46,23 @@ export default defineConfig({
 })
 `
 
+const rightHash = `0x${'1'.repeat(64)}`
+const wrongHash = `0x${'3'.repeat(64)}`
+
+/** A wallet outside signs, and a chain that knows what it has sent by one hash. */
+const outside = config
+  .replace('canSign: true', 'canSign: false')
+  .replace(
+    /\(\{ kind: 'signed',[\s\S]*?raw: '0x' \} \}\)/,
+    `({ kind: 'unsigned',
+      terms: { confirmations: 1, pollMs: 5, timeoutMs: 1000 },
+      transaction: { chain: request.chain, from: '0x1', payload: { to: '0x2' } } })`
+  )
+  .replace(
+    'at(request.hash)',
+    `request.hash === '${rightHash}' ? at(request.hash) : { status: 'mismatch', fields: ['to'] }`
+  )
+
 const flow = `
 schema: ais-flow/0.0.3
 meta: { name: pay, version: 1.0.0 }
@@ -309,6 +326,27 @@ describe('a run', () => {
         ends[command as keyof typeof ends]
       ])
     }
+  })
+
+  it('W13: a wrong hash of a wallet outside is corrected by the command that diagnose prints', async () => {
+    await project.write('outside.config.ts', outside)
+    const given = ['--inputs', '{"amount":"5"}', '--broadcast', '--config', 'outside.config.ts']
+    const begun = await project.tally(['run', 'pay.yaml', '--id', 'outside', '--yes', ...given])
+    expect(begun.code).toBe(4)
+    /** The command for an action as it is printed, filled in, and carried out. */
+    const typed = async (action: string, gap: string, filled: string) => {
+      const { stdout } = await project.tally(['diagnose', 'outside', '--offline'])
+      const line = stdout.split('\n').find((one) => one.startsWith(`  tally ${action} outside `))
+      const words = (line ?? action).replace(gap, filled).trim().split(' ').slice(1)
+      const { code } = await project.tally([...words, '--config', 'outside.config.ts'])
+      return [line, code]
+    }
+    const [asked, waits] = await typed('resume', 'JSON', JSON.stringify({ hash: wrongHash }))
+    expect([asked, waits]).toEqual([expect.stringContaining('--value JSON'), 4])
+    expect(await typed('patch', 'HASH', rightHash)).toEqual([
+      `  tally patch outside pay transaction_hash.${wrongHash}=HASH`,
+      0
+    ])
   })
 
   it('inputs of another type are wrong usage, and nothing begins', async () => {
