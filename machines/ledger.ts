@@ -1,5 +1,5 @@
 /**
- * The ledger (architecture.md §6): READY idle, BUSY committing, WAITING safe mode. Data only;
+ * The ledger (docs/architecture.md): READY idle, BUSY committing, WAITING safe mode. Data only;
  * `src/ledger/mode.ts` runs it. Events come once per flush, never per append.
  *
  * A poisoned ledger waits too, for nothing that this process can send: it must be opened again

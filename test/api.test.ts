@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { publicSurface } from './support/api.js'
+import { documentedSurface, publicSurface } from './support/api.js'
 import { entriesToCome } from './support/rooms.js'
 import { root } from './support/source.js'
 
@@ -18,6 +18,24 @@ describe('the public surface', () => {
   it.each(entries)('of $subpath is the recorded one', async ({ subpath, types }) => {
     const name = subpath === '.' ? 'tallystick' : `tallystick-${subpath.slice(2).replace('/', '-')}`
     await expect(publicSurface(types)).toMatchFileSnapshot(`./api/${name}.txt`)
+  })
+
+  it('says of each name of the root what it is', () => {
+    const silent = documentedSurface('dist/src/index.d.ts').filter(({ text }) => text === '')
+    expect(silent.map(({ name }) => name)).toEqual([])
+  })
+
+  it('names no page that is not shipped', () => {
+    const named = entries.flatMap(({ types }) =>
+      documentedSurface(types).flatMap(({ name, text, declarations }) =>
+        [...`${text}${declarations.join('')}`.matchAll(/[\w/-]+\.md\b/g)].map(([page]) => ({
+          name,
+          page
+        }))
+      )
+    )
+    expect(named.length).toBeGreaterThan(5)
+    expect(named.filter(({ page }) => !existsSync(join(root, page)))).toEqual([])
   })
 
   it('has a built file for every path that package.json names', () => {

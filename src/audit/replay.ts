@@ -9,7 +9,7 @@ import type { AuditFailure } from './report.js'
 import type { ParsedRecording, RecordOptions, RunRecording } from './run-recording.js'
 import { hooksOf } from './verify.js'
 
-/** What doing one receipt again gave (semantics.md P2). */
+/** What doing one receipt again gave (P2). */
 export interface ReceiptReplay {
   readonly index: number
   readonly receiptHash: Hash

@@ -31,7 +31,7 @@ export interface VerificationReport extends Omit<StructuralReport, 'failure' | '
   readonly reexecuted: number
   /** Failed attempts and rolled back composites that were done again, to the same failure. */
   readonly reexecutedFailures: number
-  /** The same by the profile that the receipts name (architecture.md D5). */
+  /** The same by the profile that the receipts name (D5). */
   readonly reexecutedByProfile: Readonly<Record<string, number>>
   /**
    * Log records that notes from outside prove to have been there, of `logSize` (P5). `source` is

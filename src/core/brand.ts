@@ -5,7 +5,7 @@ export type Brand<Base, Name extends string> = Base & { readonly __brand: Name }
 export type Hash = Brand<string, 'Hash'>
 /** Hash that commits to a whole state, or to a state and a chain. */
 export type StateRoot = Hash
-/** 64 hex digits: the first Ed25519 public key of an identity (formats.md §2). */
+/** 64 hex digits: the first Ed25519 public key of an identity (docs/spec/identity.md). */
 export type IdentityId = Brand<string, 'IdentityId'>
 /** 64 hex digits: an Ed25519 public key. */
 export type PublicKey = Brand<string, 'PublicKey'>

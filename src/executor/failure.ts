@@ -71,7 +71,7 @@ export type ChainFailureCode = keyof typeof chainFailureCodes
 
 export type ChainPhase = 'check' | 'read' | 'simulate' | 'prepare' | 'send' | 'confirm'
 
-/** What went wrong on a chain: only these fields, never an error object (semantics.md W10). */
+/** What went wrong on a chain: only these fields, never an error object (W10). */
 export interface ChainFailure {
   readonly code: ChainFailureCode
   readonly phase: ChainPhase

@@ -6,7 +6,7 @@ import type { Json, JsonObject, Redactor } from '../core/index.js'
  * whole numbers of a chain are decimal strings, bytes are 0x-hex (EVM) or base58/base64 (Solana).
  *
  * A read happens in one call. A write is taken apart, so that a leaf block can have each stage
- * sealed by `ctx.effect` (architecture.md L7): {@link Executor.prepare} builds and signs, the
+ * sealed by `ctx.effect` (L7): {@link Executor.prepare} builds and signs, the
  * sealed bytes and their id are durable, {@link Executor.broadcast} sends exactly those bytes, and
  * {@link Executor.look} asks what became of them. Failures are `EffectFailure`s whose details are a
  * `ChainFailure`.
@@ -36,7 +36,7 @@ export interface Executor {
   /** What the chain says about a transaction now, whichever process has sent it. */
   look(request: LookRequest, options: CallOptions): Promise<Standing>
   /**
-   * What a chain has for the writes to come, asked once before the first (semantics.md W15). Fails
+   * What a chain has for the writes to come, asked once before the first (W15). Fails
    * as a read does where no endpoint serves the chain. Absent: it cannot be asked beforehand.
    */
   ready?(request: ReadyRequest, options: CallOptions): Promise<ReadyState>
@@ -47,7 +47,7 @@ export interface Executor {
   callOf?(request: WrittenCall): Promise<ChainCall>
   /** Whether a write of no configured account is built for a wallet outside, which signs it. */
   readonly signsOutside?: boolean
-  /** Transactions of earlier processes that may not have been carried out (semantics.md W11). */
+  /** Transactions of earlier processes that may not have been carried out (W11). */
   recover(transactions: readonly UnfinishedTransaction[]): void
 }
 

@@ -18,7 +18,7 @@ import { chainEffects, lookRequest } from './steps/effects.js'
 /**
  * What answers the effects of `chainEffects`: register them with a runtime, all of them. Before the
  * runtime starts or resumes anything, the executors get the transactions of earlier
- * processes (semantics.md W11). Of each chain at most `CHAIN_CALLS_AT_ONCE` reads are under way;
+ * processes (W11). Of each chain at most `CHAIN_CALLS_AT_ONCE` reads are under way;
  * one that waits for its turn holds up no other chain.
  *
  * A request goes to the executor that knows its execution type on its chain; accounts are those of

@@ -9,6 +9,7 @@ import type { Restoring } from './restoring.js'
 import type { Store } from './stores/port.js'
 import type { VerificationKey } from './verify/key.js'
 
+/** How a ledger stands: its mode, its identity, how long its chain is. */
 export interface LedgerState {
   readonly mode: LedgerMode
   /** Error code and message, in modes `safe` and `poisoned`. */

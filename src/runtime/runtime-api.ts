@@ -41,6 +41,7 @@ import type { StartedRun, StartOptions, WorkflowStartOptions } from './run/start
 import type { ScheduleOptions } from './schedule/schedule-options.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
 
+/** Where the ledger is, what code runs on it, and how it behaves. */
 export interface RuntimeOptions extends Registrations, OpenOptions {
   /**
    * `output` (default): steps run ahead of the disk, and nothing leaves the process before it is
@@ -104,6 +105,7 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
   readonly random?: Random
 }
 
+/** Where following begins, and what ends it. */
 export interface FollowOptions {
   /** Place of the last entry that was got: `Last-Event-ID` of SSE. */
   readonly after?: EventPlace | undefined
@@ -282,8 +284,7 @@ export interface Runtime extends AsyncDisposable {
   checkUpgrade(): Promise<readonly RunReadiness[]>
   /**
    * Checks everything: hashes, links, signatures, state, journals; and, unless `reexecute` is
-   * false, does every run again with the registered code. Never throws for bad data (semantics.md
-   * P1).
+   * false, does every run again with the registered code. Never throws for bad data (P1).
    */
   verify(options?: VerifyOptions): Promise<VerificationReport>
   /** {@link verify} with every unit executed twice and the executions compared (P2). */

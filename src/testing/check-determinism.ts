@@ -33,7 +33,7 @@ export interface DeterminismCheck {
  * Runs a block several times on the same input, state and answers. Clock and chance stand still in
  * the first run, and each further run changes one thing: the clock, the time zone, chance, the
  * order of keys. The outcome, the changes of state and the capabilities used must be the same
- * (semantics.md K8, double run).
+ * (K8, double run).
  *
  * It replaces built-ins of the whole process while it runs, so run it where nothing else happens.
  */

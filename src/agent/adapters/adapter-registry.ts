@@ -5,7 +5,7 @@ import type { AgentAdapter } from './adapter.js'
 export type AdapterFactory = () => AgentAdapter
 
 /**
- * Adapter kinds by name (semantics.md A1).
+ * Adapter kinds by name (A1).
  *
  * Owns: the factories, and one adapter of each kind that was asked for.
  * Does not own: sessions; the caller that opens one disposes of it.

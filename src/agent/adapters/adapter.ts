@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Redactor } from '../../core/index.js'
 
 /**
- * The port between agents and whatever answers for them (semantics.md A1, A4). An adapter opens
+ * The port between agents and whatever answers for them (A1, A4). An adapter opens
  * sessions, a session does turns. Nothing here may reach a hash but what stands in
  * {@link TurnEffectRequest} and in the sealed {@link TurnResult}.
  */
@@ -87,7 +87,7 @@ export type TurnMode = 'normal' | 'plan' | 'evaluate' | 'summarize'
 
 /** What one turn asks; plain JSON. */
 export interface TurnRequest extends TurnBody {
-  /** Idempotency key: the same for every try of the same turn (architecture.md L7). */
+  /** Idempotency key: the same for every try of the same turn (L7). */
   readonly invocationId: string
 }
 

@@ -7,7 +7,7 @@ import type { BindingHost } from './bind.js'
 import { knownSettings } from './settings.js'
 
 /**
- * What documents may choose of a host, the owner's like an agent's (semantics.md K15). A member
+ * What documents may choose of a host, the owner's like an agent's (K15). A member
  * that is absent bounds nothing.
  */
 export interface DocumentBounds {

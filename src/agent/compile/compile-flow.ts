@@ -27,7 +27,7 @@ export type CompiledFlow =
   | { readonly ok: false; readonly findings: readonly FlowFinding[] }
 
 /**
- * A flow as a composite (semantics.md A2): everything that an agent needs, prompts included, stands
+ * A flow as a composite (A2): everything that an agent needs, prompts included, stands
  * in the definition, so that a run needs neither the directory of prompts nor the host's adapters
  * to be done again. What is wrong is data.
  */

@@ -37,7 +37,7 @@ const answerShape: ExpectedOutput = {
 }
 
 /**
- * An agent that says which action a text means (semantics.md K11). What it answers is data for the
+ * An agent that says which action a text means (K11). What it answers is data for the
  * intent room, which checks it against the actions of the question before anything is done: neither
  * the text nor the answer can name another action, grant a permission or answer a wait (K13).
  *

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../core/index.js'
 
 /**
  * What an MCP server shows of a ledger and its runs. The host that serves it says in whose name:
- * nothing here takes a principal from a caller (semantics.md K13). Everything is plain JSON.
+ * nothing here takes a principal from a caller (K13). Everything is plain JSON.
  */
 export interface McpHost {
   /** `identity`, `mode`, `receipts` and more. */

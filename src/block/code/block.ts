@@ -50,7 +50,7 @@ export interface BlockDefinition<Input = unknown, Output = unknown> extends Decl
    * or that of the effect's provider, a block that acts outside is refused in there.
    */
   readonly compensate?: Compensation
-  /** Keeps the payload or result out of the receipt, behind a salted hash (formats.md §3). */
+  /** Keeps payload or result out of the receipt, behind a salted hash (docs/spec/receipt.md). */
   readonly private?: { readonly input?: boolean; readonly output?: boolean }
   /** Where its effects wait for their turn; by its own name each, where it does not say. */
   readonly queue?: string | BlockQueue
@@ -243,7 +243,7 @@ export interface BodyPort {
 }
 
 /*
- * Code of the kernel: a leaf that decides at run time who does its work (semantics.md K1). It gets
+ * Code of the kernel: a leaf that decides at run time who does its work (K1). It gets
  * more than a block does, and what it says of itself stands in the receipt.
  */
 

@@ -22,7 +22,7 @@ export interface BlockContext {
   /** Aborted when the attempt is cancelled or times out; work that ignores it continues unheard. */
   readonly abortSignal: AbortSignal
   readonly state: BlockState
-  /** The attempt's frozen time in milliseconds (semantics.md K7). */
+  /** The attempt's frozen time in milliseconds (K7). */
   now(): number
   /** A deterministic double in [0, 1); not for secrets. */
   random(): number
@@ -31,7 +31,7 @@ export interface BlockContext {
   /**
    * Touches the outside world once: the result is sealed before the code sees it, and a replay or a
    * resume supplies the sealed result. A request of class `idempotent` or `non_idempotent` is
-   * durable before it is performed (architecture.md L7).
+   * durable before it is performed (L7).
    * Rejects with {@link EffectFailure} when the effect failed.
    */
   effect<Result extends Json>(
@@ -61,7 +61,7 @@ export interface BlockContext {
   publish(key: string, value: unknown): Promise<void>
   /** A line for people; reported as an event once the attempt is durable, never part of a hash. */
   log(message: string, data?: Json): void
-  /** Ends the attempt with a failure; `reason` is a stable label (semantics.md B5). */
+  /** Ends the attempt with a failure; `reason` is a stable label (B5). */
   fail(reason: string, details?: Json): never
 }
 
@@ -74,6 +74,7 @@ export interface BlockTrace {
   readonly parentSpanId?: string
 }
 
+/** The state as a block sees it: what it has written itself, over what is committed. */
 export interface BlockState {
   /** The value of a key, or undefined. Values are copies; changing them changes nothing. */
   get<Value extends Json = Json>(key: string): Value | undefined
@@ -84,6 +85,7 @@ export interface BlockState {
   list(prefix: string): Promise<readonly string[]>
 }
 
+/** How a call of `ctx.effect` is performed, looked up and bounded. */
 export interface EffectOptions<Result extends Json> {
   /** What is asked for, plain JSON: it is hashed into the receipt and into the idempotency key. */
   readonly request?: Json
@@ -127,11 +129,13 @@ export interface EffectCall {
   readonly traceparent?: string
 }
 
+/** What a provider knows of an earlier call: its result, or that there was none. */
 export type Located<Result extends Json> =
   | { readonly found: true; readonly result: Result }
   /** `definite`: it certainly did not happen and will not happen later. */
   | { readonly found: false; readonly definite: boolean }
 
+/** What `ctx.wait` asks for, and how its answer is bounded. */
 export interface WaitOptions {
   readonly reason: 'confirmation' | 'permission' | 'external'
   /** What the person or system is shown; bound by the digest. */
@@ -156,6 +160,7 @@ export interface ReceiveSignal {
   ): Promise<Value | undefined>
 }
 
+/** The answer that has ended a wait. */
 export interface WaitAnswer {
   readonly action: 'approve' | 'deny' | 'resume' | 'timeout'
   readonly value: Json
@@ -199,7 +204,7 @@ export class BlockFailure extends Error {
 }
 
 /**
- * Trusted code touched the clock, chance or the network other than through `ctx` (semantics.md K8).
+ * Trusted code touched the clock, chance or the network other than through `ctx` (K8).
  */
 export class DeterminismViolation extends BlockFailure {
   override readonly name = 'DeterminismViolation'

@@ -37,6 +37,7 @@ export interface StepOptions {
   readonly queue?: string | QueueTerms
 }
 
+/** The question that a person answers before a step is done, and who has to sign the answer. */
 export interface StepConfirm {
   readonly message?: string
   readonly approvers?: { readonly threshold: number; readonly keys: readonly string[] }

@@ -24,4 +24,5 @@ export interface Provider {
   readonly redactor?: Redactor
 }
 
+/** Journals of the runs that have not ended, one after the other. */
 export type UnfinishedJournals = AsyncIterable<readonly JournalEntry[]>

@@ -20,6 +20,7 @@ import type { OpenWaits } from './waits.js'
 /** A signal that somebody sends. */
 export type SentSignal = Pick<SignalGiven, 'name' | 'id' | 'value' | 'by'>
 
+/** What became of a signal: on disk, or why not. Expected refusals are data. */
 export type SignalOutcome =
   | {
       readonly accepted: true

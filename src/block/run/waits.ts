@@ -40,6 +40,7 @@ export interface WaitMessage {
   readonly approval?: KeySignature
 }
 
+/** What became of a message to a run: taken, or why not. Expected refusals are data. */
 export type MessageOutcome =
   | {
       readonly accepted: true

@@ -42,4 +42,5 @@ export const errorCatalogue = {
   ...cliCodes
 } as const satisfies CodeTexts
 
+/** The stable code of an error: docs/errors.md lists all of them. Never renamed, never reused. */
 export type ErrorCode = keyof typeof errorCatalogue

@@ -37,7 +37,7 @@ export function resolveAccount(ctx: BlockContext, request: AccountRequest): Prom
   return ask<Account>(ctx, chainEffects.account, request)
 }
 
-/** What a chain lacks for what a run will do on it (semantics.md W15). */
+/** What a chain lacks for what a run will do on it (W15). */
 export function askReadiness(
   ctx: BlockContext,
   request: ReadinessRequest
@@ -45,7 +45,7 @@ export function askReadiness(
   return ask<ReadinessReport>(ctx, chainEffects.ready, request)
 }
 
-/** Reads from a chain: the outputs by their names (semantics.md W11). */
+/** Reads from a chain: the outputs by their names (W11). */
 export function readChain(ctx: BlockContext, request: ReadRequest): Promise<JsonObject> {
   return ask<JsonObject>(ctx, chainEffects.read, request)
 }

@@ -21,7 +21,7 @@ export interface SendOptions extends WriteRequest, Partial<Terms> {
 
 /**
  * Carries out a write for a leaf block: prepare and sign, seal, send, wait for confirmations
- * (architecture.md L7, semantics.md W11). Without a signer it waits for a message `external` that
+ * (L7, W11). Without a signer it waits for a message `external` that
  * gives the hash of the transaction as its value: `{hash}`.
  *
  * At most one transaction of a step takes effect, whatever crashes or is tried again, as long as

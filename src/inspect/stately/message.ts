@@ -28,6 +28,7 @@ export interface ActorMessage extends MessageBase {
   readonly snapshot: SnapshotShown
 }
 
+/** An event that an actor was sent, as Stately's inspector takes it. */
 export interface EventMessage extends MessageBase {
   readonly type: '@xstate.event'
   /** Of the block that sends it; absent: what drives the run. */

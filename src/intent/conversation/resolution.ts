@@ -1,6 +1,6 @@
 import type { Intent } from '../intent.js'
 
-/** What a text came to (semantics.md K11). */
+/** What a text came to (K11). */
 export type Resolution =
   | {
       readonly kind: 'intent'

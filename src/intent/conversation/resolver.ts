@@ -9,13 +9,14 @@ export interface KnownAction {
   readonly inputs?: Json
 }
 
+/** A text, and the actions that it may mean. */
 export interface ResolveQuestion {
   readonly text: string
   readonly actions: readonly KnownAction[]
 }
 
 /**
- * An AI provider that says which action a text means (semantics.md K11). What it gives is data to
+ * An AI provider that says which action a text means (K11). What it gives is data to
  * be checked: `{ "action": NAME, "payload": OBJECT }` with an action of the question, or
  * `{ "action": null }` when none fits. Its answer is sealed, so it is asked once for a text that is
  * resolved under one run.

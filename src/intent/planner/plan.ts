@@ -12,7 +12,7 @@ export interface PlannedStep {
   readonly dependsOn: readonly string[]
 }
 
-/** What an intent needs to be done (semantics.md K11); the intent itself is the last step. */
+/** What an intent needs to be done (K11); the intent itself is the last step. */
 export interface IntentPlan {
   readonly intent: Intent
   readonly steps: readonly PlannedStep[]

@@ -13,14 +13,17 @@ import type { SealedReference } from '../item.js'
 
 export const RECEIPT_VERSION = 1
 
-/** A body kept beside the record that names it (formats.md §3). */
+/** A body kept beside the record that names it (docs/spec/receipt.md). */
 export interface BlobReference {
   readonly $blob: Hash
   /** UTF-8 bytes of the body's canonical JSON, without the salt. */
   readonly bytes: number
 }
 
-/** What a unit of work was asked to do, by whom, and what answered its effects (formats.md §3). */
+/**
+ * What a unit of work was asked to do, by whom, and what answered its effects
+ * (docs/spec/receipt.md).
+ */
 export interface InputPayload {
   readonly action: string
   readonly id: UnitId
@@ -52,7 +55,7 @@ export interface InputPayload {
   readonly timestamp: number
 }
 
-/** Signed, hash-chained record of one committed unit of work: 16 fields (formats.md §3). */
+/** Signed, hash-chained record of one committed unit of work: 16 fields (docs/spec/receipt.md). */
 export interface Receipt {
   readonly capabilitiesDeclared: readonly string[]
   readonly capabilitiesUsed: readonly string[]

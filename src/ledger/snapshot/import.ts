@@ -10,6 +10,7 @@ import type { GivenNote, VerificationReport } from '../verify/report.js'
 import { type BuiltSnapshot, buildFromSnapshot, type OnImportProgress } from './build.js'
 import { SnapshotReader } from './read.js'
 
+/** The snapshot that is imported, and what it has to agree with. */
 export interface ImportOptions {
   readonly file: string
   /**
@@ -20,6 +21,7 @@ export interface ImportOptions {
   readonly onProgress?: OnImportProgress | undefined
 }
 
+/** What an import has made of a location. */
 export interface LocationImport {
   /** `unchanged`: the ledger that is there holds all of the snapshot already. */
   readonly outcome: 'created' | 'replaced' | 'unchanged'

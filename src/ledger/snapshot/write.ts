@@ -17,6 +17,7 @@ import type { Store } from '../stores/port.js'
 import { SnapshotContents } from './contents.js'
 import { encodeFooter, encodeHeader, type SnapshotHeader } from './format.js'
 
+/** The snapshot that was written. */
 export interface SnapshotReport {
   readonly path: string
   readonly identity: IdentityId

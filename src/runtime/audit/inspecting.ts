@@ -18,6 +18,7 @@ import { lacksCode, readyRun, recordedRun } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
 import type { DeliveredEvent } from '../run/channel.js'
 
+/** What an inspector is shown. */
 export interface InspectionOptions {
   /**
    * Shows payloads, responses and contexts, which else are replaced by their sizes. Runs that keep

@@ -22,6 +22,7 @@ import type { NodeDiagnostic, RunDocuments } from '../../workflow/index.js'
 import type { Registry } from '../code/registry.js'
 import type { DeliveredEvent } from '../run/channel.js'
 
+/** How chains are asked about the transactions of a run. */
 export interface RecheckOptions {
   /** Sends the bytes of what the chain does not know any more again. Default false. */
   readonly sendAgain?: boolean

@@ -27,6 +27,7 @@ import {
 } from '../../ledger/index.js'
 import type { RunningTelemetry } from '../../telemetry/index.js'
 
+/** What a verification does beside checking hashes, links and signatures. */
 export interface VerifyOptions {
   /** Does every run again with the registered code. Default true. */
   readonly reexecute?: boolean

@@ -16,6 +16,7 @@ import type { Registry } from '../code/registry.js'
 import type { RunHandle } from '../run/handle.js'
 import type { StartOptions } from '../run/start-options.js'
 
+/** Who is asked what a text means, and under which id. */
 export interface ResolveOptions {
   /** Name of the resolver to ask; default: the first one registered. */
   readonly provider?: string

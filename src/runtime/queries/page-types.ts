@@ -8,6 +8,7 @@ export interface Page<Item> {
   readonly next: string | null
 }
 
+/** Which page of a list. */
 export interface PageParams {
   /** Items of the page: 50 by default, `limits.PAGE_ITEMS_MAX` at most. */
   readonly limit?: number
@@ -21,6 +22,7 @@ export interface AskedAs {
   readonly agent?: string
 }
 
+/** Status of a run as lists show it; `imported`: open in a read-only copy. */
 export type ShownStatus = RunStatus | 'imported'
 
 /** Which runs; all of these hold. Newest first. */
@@ -43,6 +45,7 @@ export interface RunFilter {
   readonly parent?: string
 }
 
+/** Which runs, and which page of them. */
 export type RunsFilter = RunFilter & PageParams
 
 /** Of which run, or of all. */

@@ -84,6 +84,7 @@ export interface DocumentGraph {
   readonly edges: readonly GraphEdge[]
 }
 
+/** A node of a document as it is drawn. */
 export interface GraphNode {
   /** Path of its actor in the run, as receipts name it: `root/pay`. */
   readonly path: string
@@ -95,6 +96,7 @@ export interface GraphNode {
   readonly graph?: DocumentGraph
 }
 
+/** A way from one node to another, as it is drawn. */
 export interface GraphEdge {
   readonly from: string
   readonly to: string
@@ -111,6 +113,7 @@ export interface RunChart {
   readonly graph: DocumentGraph
 }
 
+/** What the actor of a block does: nothing yet, its work, or waiting for a message. */
 export type BlockMark = 'READY' | 'BUSY' | 'WAITING'
 
 /** One actor of a run, after an entry. */
@@ -147,6 +150,7 @@ export interface Call {
   readonly ok: boolean
 }
 
+/** What an attempt was given and asked for: calls in order, from its journal. */
 export interface Calls {
   readonly calls: readonly Call[]
   readonly input: Json
@@ -192,6 +196,7 @@ export interface VerificationProgress {
   readonly report?: JsonObject
 }
 
+/** A key of the state with the value that it has as of a receipt. */
 export interface StateLine {
   readonly key: string
   /** Null where the body is withheld. */
@@ -200,6 +205,7 @@ export interface StateLine {
   readonly index: number
 }
 
+/** One write of a key: what the value was before and after it. */
 export interface StateChange {
   readonly index: number
   readonly receiptHash: Hash
@@ -356,6 +362,7 @@ export interface QueryRequests extends WorkRequests {
   }
 }
 
+/** What a search by id, hash, token or key has found. */
 export type Found =
   | { readonly kind: 'run'; readonly id: RunId; readonly name: string }
   | { readonly kind: 'receipt'; readonly index: number; readonly hash: Hash }

@@ -19,6 +19,7 @@ export interface QueueLine {
   readonly work: readonly QueuedLine[]
 }
 
+/** A run or an effect in a queue, which has its turn or waits for it. */
 export interface QueuedLine {
   readonly runId: RunId
   /** Path of the step and the effect that waits; null: the run does. */

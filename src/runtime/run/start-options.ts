@@ -9,6 +9,7 @@ export interface StartedRun {
   readonly isNew: boolean
 }
 
+/** What a run is started with, beside its document or workflow. */
 export interface StartOptions {
   /** Names the run: the same id with the same document and inputs is the same run (L6). */
   readonly id?: string

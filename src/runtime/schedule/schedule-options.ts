@@ -30,4 +30,5 @@ export interface ScheduleOptions<Input = unknown> {
   readonly queue?: string | QueueTerms
 }
 
+/** What happens when a time falls due while an earlier run of the schedule is open. */
 export type Overlap = 'skip' | 'queue' | 'allow' | 'cancel'

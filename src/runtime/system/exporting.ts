@@ -17,6 +17,7 @@ import {
 } from '../../ledger/index.js'
 import { refusal } from '../gate/refusal.js'
 
+/** Where a snapshot is written, and what is in it. */
 export interface ExportOptions {
   /** A new file; packed with gzip when its name ends in `.gz`. */
   readonly path: string
@@ -35,6 +36,7 @@ export interface ExportProgress {
   readonly total: number
 }
 
+/** What was exported, and what its verification found. */
 export interface ExportReport extends SnapshotReport {
   /** What is wrong with the ledger, and so with the file, which no import takes; null: nothing. */
   readonly failure: AuditFailure | null

@@ -13,7 +13,7 @@ import { type CaseResults, runCases } from './run-child.js'
 import { anotherProcess, firstWorld, otherWorld, variations, worldWith } from './worlds.js'
 
 /**
- * What a block's code does past `ctx` (semantics.md K8): clock, chance, timers, network, files,
+ * What a block's code does past `ctx` (K8): clock, chance, timers, network, files,
  * environment, processes, threads, variables of its module, order of keys, texts of stacks.
  *
  * The module is loaded in processes of its own, whose built-ins were replaced before, so that

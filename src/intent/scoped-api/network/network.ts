@@ -9,6 +9,7 @@ import { mayAsk, maySend, type NetworkPolicy } from './policy.js'
 import { type NetworkRequest, networkRequest, sideEffectsOf, urlProblem } from './request.js'
 import { type ResolveSecret, secretFailure } from './secrets.js'
 
+/** Where packages and documents may reach, and which secrets are sent there. */
 export interface NetworkOptions {
   readonly policy?: NetworkPolicy
   /** Absent: no secret is ever sent. */
