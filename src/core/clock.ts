@@ -136,10 +136,17 @@ export class ManualClock implements Clock {
 
 // A turn is no time: fake timers of a test, which replace the global, leave turns alone.
 const inNextTurn = setImmediate
+const beforeOtherWork = process.nextTick
 
 /** Resolves in the next turn of the event loop, after every microtask that is due now. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => inNextTurn(resolve))
+}
+
+/** Acts when no microtask is due any more, before anything else of the event loop. */
+export function afterMicrotasks(act: () => void): void {
+  // From within a microtask: what is asked for outside of one comes before all of them.
+  queueMicrotask(() => beforeOtherWork(act))
 }
 
 /** A time as libraries take it. */

@@ -16,6 +16,7 @@ export type {
 } from './brand.js'
 export { isHash, isIdentityId, isPublicKey, isRunId, isSignature } from './brand.js'
 export {
+  afterMicrotasks,
   type Clock,
   dateAt,
   elapsedMs,

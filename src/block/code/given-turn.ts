@@ -1,4 +1,4 @@
-import { nextTurn } from '../../core/index.js'
+import { afterMicrotasks } from '../../core/index.js'
 import { BlockFailure } from './context.js'
 
 /** Why a call is refused that code makes after it has waited for something outside `ctx`. */
@@ -12,15 +12,15 @@ const PROBLEM =
  * waited for anything else, and a step's own function, may not ask: run again with the recorded
  * answers, it would not be where it was.
  *
- * Owns: how many answers were given in this turn of the event loop.
+ * Owns: how many answers were given since the last microtask was done.
  */
 export class GivenTurn {
   #given = 0
 
-  /** The code is given something, and may ask until the turn is over. */
+  /** The code is given something, and may ask until it waits for something else. */
   give(): void {
     this.#given += 1
-    void nextTurn().then(() => {
+    afterMicrotasks(() => {
       this.#given -= 1
     })
   }

@@ -41,18 +41,14 @@ export async function bodyAgain(
   for (let time = 0; time < options.executions; time += 1) {
     const finding = await executedFinding(state, attempt, { ...options, entry })
     if (finding === undefined) continue
-    return hasLeft(entry, finding) ? skipped(WAITED_OUTSIDE) : { kind: 'finding', finding }
+    const isRefused = entry.response.reason === CALLED_OUT_OF_TURN
+    return isRefused ? skipped(WAITED_OUTSIDE) : { kind: 'finding', finding }
   }
   return { kind: 'same' }
 }
 
 const WAITED_OUTSIDE =
   'the code had waited for something outside ctx, and was refused its next call'
-
-/** Whether code stops for ever where it was refused a call, having waited for something else. */
-function hasLeft({ response }: Returned, { field }: Finding): boolean {
-  return response.reason === CALLED_OUT_OF_TURN && field === 'execution'
-}
 
 async function executedFinding(
   state: ReplayState,

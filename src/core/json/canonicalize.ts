@@ -278,9 +278,19 @@ function notLedgerValue(path: string, problem: string): TallyError {
 
 // A test runner may execute modules in a realm of their own, and what Node makes is of another.
 
-/** Whether objects with this prototype are object literals, of this realm or of another. */
+/**
+ * Whether objects with this prototype are object literals, of this realm or of another, or have
+ * nothing but their own members, as the parameters of a request have in HTTP frameworks.
+ */
 export function isLiteralPrototype(prototype: unknown): boolean {
-  return prototype === Object.prototype || prototype === null || isOfOtherRealm(prototype)
+  if (prototype === Object.prototype || prototype === null) return true
+  return isOfOtherRealm(prototype) || isEmpty(prototype)
+}
+
+/** An object without members, its own or inherited. */
+function isEmpty(prototype: unknown): boolean {
+  if (typeof prototype !== 'object' || prototype === null || types.isProxy(prototype)) return false
+  return Object.getPrototypeOf(prototype) === null && Reflect.ownKeys(prototype).length === 0
 }
 
 /** Whether arrays with this prototype are array literals, of this realm or of another. */

@@ -1,5 +1,6 @@
 import { types } from 'node:util'
 import { JSON_DEPTH_MAX } from '../limits.js'
+import { isLiteralPrototype } from './canonicalize.js'
 
 /**
  * A value as JSON would write it where types allow more: members that are undefined are left out,
@@ -28,7 +29,7 @@ export function withoutUndefined(value: unknown, depth = 0): unknown {
 /** Undefined for other objects than those of literals, and for accessors: nothing is called. */
 function plainMembers(value: object): readonly (readonly [string, unknown])[] | undefined {
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return undefined
+  if (!isLiteralPrototype(prototype)) return undefined
   const members = Object.entries(Object.getOwnPropertyDescriptors(value))
   if (members.some(([, { get, set }]) => get !== undefined || set !== undefined)) return undefined
   return members

@@ -5,7 +5,8 @@ import {
   canonicalizeLedgerValue,
   isError,
   Redactor,
-  redactedError
+  redactedError,
+  withoutUndefined
 } from '../../../src/core/index.js'
 
 // Jest executes modules in a realm of their own.
@@ -17,12 +18,17 @@ function made(source: string): unknown {
 
 const literals = ['{}', '[]', '{ a: [1, { b: null }], c: "d" }', '[[{ a: true }]]']
 
+/** Members of their own and nothing else, as routers of HTTP frameworks make their parameters. */
+const bare = ['Object.create(null)', 'Object.create(Object.create(null))']
+
 const others = [
   'new (class {})()',
   'new (class extends null { constructor() { return Object.create(new.target.prototype) } })()',
   'new (class extends Array {})()',
   'Object.create({})',
-  'Object.create(Object.create(null))',
+  'Object.create(Object.create(null, { toJSON: { value: () => 1 } }))',
+  'Object.create(Object.create(Object.create(null)))',
+  'Object.create(new Proxy(Object.create(null), {}))',
   'Object.setPrototypeOf({}, new Proxy(Object.prototype, {}))',
   'Object.setPrototypeOf([], new Proxy(Array.prototype, {}))',
   'Object.setPrototypeOf([], [])',
@@ -36,6 +42,14 @@ describe('a value of another realm', () => {
     const here: unknown = new Function(`return (${source})`)()
     expect(canonicalize(made(source))).toBe(canonicalize(here))
     expect(canonicalizeLedgerValue(made(source))).toBe(canonicalize(here))
+  })
+
+  it.each(bare)('is written as a literal where it has only its own members: %s', (source) => {
+    const here: unknown = new Function(`return (${source})`)()
+    for (const value of [made(source), here]) {
+      const params = Object.assign(value as object, { id: 'a', none: undefined })
+      expect(canonicalize(withoutUndefined(params))).toBe('{"id":"a"}')
+    }
   })
 
   it.each(others)('is refused as one of this realm where it is no literal: %s', (source) => {
