@@ -136,7 +136,7 @@ describe('an answer from code without types', () => {
       const [wait] = await run.waits()
       expect(wait).toBeDefined()
       await run.cancel()
-    expect((await run.result).status).toBe('cancelled')
+      expect((await run.result).status).toBe('cancelled')
     }
   )
 })
