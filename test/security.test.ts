@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importSnapshot } from '../src/ledger/index.js'
 import { createRuntime } from '../src/runtime/index.js'
 import { balance, flow as workflow } from './support/ais-flows.js'
+import { isTaken } from './support/effort.js'
 import { agentOf, flowOf, nodeOf } from './support/flows.js'
 import { Project } from './support/project.js'
 import { readPage } from './support/snippets.js'
@@ -339,9 +340,11 @@ describe('the table of SECURITY.md', () => {
     )
   })
 
-  it.each(roads)('holds for $road, $principal', { timeout: 120_000 }, async (walked) => {
-    const { road, principal } = walked
+  // One row in three; all of them in the long form, as .ci/run has it.
+  const walked = roads.filter((_, place) => isTaken(place, 3))
+  it.each(walked)('holds for $road, $principal', { timeout: 120_000 }, async (row) => {
+    const { road, principal } = row
     if (principal.startsWith('other user') && !isSuperuser) return
-    expect(await walk(walked)).toEqual(rowOf(road, principal))
+    expect(await walk(row)).toEqual(rowOf(road, principal))
   })
 })
