@@ -17,6 +17,7 @@ import { plans } from './plans.js'
 import { reading } from './reading.js'
 import { resume } from './resume.js'
 import { rollback } from './rollback.js'
+import { services } from './services.js'
 import { signing } from './signing.js'
 import { simulation } from './simulation.js'
 import { together } from './together.js'
@@ -35,6 +36,7 @@ export const groups: readonly Group[] = [
   reading,
   resume,
   parked,
+  services,
   plans,
   intents,
   agents,
