@@ -150,7 +150,7 @@ export const SCHEDULE_CATCH_UP_MAX = 1_000
 export const SCHEDULE_OPEN_MAX = 1_000
 /** Times that are told of a schedule before they come. */
 export const SCHEDULE_TIMES_SHOWN_MAX = 100
-/** Work of one queue that is told by name. */
+/** Work of one queue that its query names. */
 export const QUEUE_WORK_SHOWN_MAX = 100
 /** How long a unit waits for keys that another unit has reserved (L10). */
 export const RESERVATION_WAIT_MS = 30_000

@@ -217,7 +217,7 @@ class Story {
     if (this.#looks % 4 === 0) await scene.relay()
   }
 
-  /** Whoever is asked answers late, and then twice. */
+  /** The person who is asked answers late, and then twice. */
   async #answer(run: RunHandle, { token, digest, reason }: OpenWait): Promise<void> {
     const waited = this.#waited.get(token) ?? 0
     this.#waited.set(token, waited + 1)

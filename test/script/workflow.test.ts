@@ -131,7 +131,7 @@ describe('before a run', () => {
     expect([named.code, named.stdout]).toEqual([0, expect.stringContaining('s_check')])
   })
 
-  it('what a workflow imports from elsewhere is told as the options that are needed', async () => {
+  it('names the options that a workflow needs for its imports from elsewhere', async () => {
     const file = fileURLToPath(
       new URL('../../examples/06-bridge/bridge-and-deposit.yaml', import.meta.url)
     )

@@ -38,11 +38,11 @@ export interface Form {
   readonly action?: JsonObject
   readonly protocol?: JsonObject
   readonly pack?: JsonObject
-  /** What the node `a` comes to, or what is wrong with it. */
+  /** The outcome of the node `a`, or what is wrong with it. */
   readonly means: Json
 }
 
-/** What the first node of a workflow comes to, or what is wrong with its documents. */
+/** The outcome of the first node of a workflow, or what is wrong with its documents. */
 export async function meaning({ node, flow, action: changed, protocol, pack }: Form) {
   const flowText: Json = {
     schema: 'ais-flow/0.0.3',

@@ -2,7 +2,7 @@ import { bytesOver, canonicalizeLedgerValue, isTallyError, limits } from '../../
 import type { Attribution, BlockCode } from './block.js'
 import { failure, type Outcome, outcomeOf, refusal } from './outcome.js'
 
-/** What a value that code has returned comes to, by the schema of the block and by who acted. */
+/** The outcome of a value that code has returned, by the schema of the block and by who acted. */
 export function resultOutcome(
   value: unknown,
   block: BlockCode,

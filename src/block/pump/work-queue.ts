@@ -29,7 +29,7 @@ export interface QueuePlace {
  *
  * - Q6 No more have their turn at once than `concurrency`, of one partition `partitionConcurrency`.
  * - Q7 In any span of `rate.perMs`, no more than `rate.limit` turns begin.
- * - Q8 Whoever waits gets a turn: of {@link limits.QUEUE_OLDEST_EVERY} that begin, one is that of
+ * - Q8 All that waits gets a turn: of {@link limits.QUEUE_OLDEST_EVERY} that begin, one is that of
  *   the oldest that may have one. The others go by priority, then by partitions in turn, then by
  *   age.
  */
@@ -153,7 +153,7 @@ export class WorkQueue {
         place.isWaiting = false
         this.#waiting -= 1
         this.#begin(place)
-        // Whoever is entering sees it by the place that it is given.
+        // The caller of `enter` sees it by the place that it gets.
         if (place !== this.#entering) place.asked.admitted()
       }
     } finally {
@@ -183,7 +183,7 @@ export class WorkQueue {
     if (this.#isHeld || this.#waiting === 0) return
     if (this.#running.size >= this.limits.concurrency) return
     const at = this.#readyAt()
-    // Whoever waits for a place of its partition hears of it when one leaves.
+    // What waits for a place of its partition is admitted when one leaves.
     if (at <= this.#clock.now()) return
     this.#callOff = this.#clock.schedule(at, () => {
       this.#callOff = undefined

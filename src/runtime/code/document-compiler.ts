@@ -149,7 +149,10 @@ export class DocumentCompiler {
     return this.#pinned.of(key, () => this.#prepare(text, { pins }))
   }
 
-  /** With `published`, what the owner has published: whoever starts it, the owner has said it. */
+  /**
+   * With `published`, what the owner has published: the owner has said it, also where an agent
+   * starts it.
+   */
   async #prepare(
     source: string | Json,
     published?: { readonly pins: Pins | undefined }

@@ -176,7 +176,7 @@ export class Scheduler implements Timed {
     this.#turn = this.#turn
       .then(() => this.#fire(standing, at))
       .catch((error: unknown) => {
-        // Whatever is wrong with one is told, and keeps no other from its time.
+        // What is wrong with one stands in its problem, and keeps no other from its time.
         standing.problem = error instanceof Error ? error.message : String(error)
       })
       .finally(() => {

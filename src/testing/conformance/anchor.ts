@@ -10,9 +10,9 @@ export type Anchored =
   | { readonly kept: false; readonly problem: string }
 
 /**
- * The port to a place outside of a ledger that keeps its notes (P5). Whoever may write the ledger
- * must not be able to change what is there: no check can see that, since it is a matter of where
- * the place is and who owns it.
+ * The port to a place outside of a ledger that keeps its notes (P5). A process that may write the
+ * ledger must not be able to change what is there: no check can see that, since it is a matter of
+ * where the place is and who owns it.
  */
 export interface Anchor {
   /**

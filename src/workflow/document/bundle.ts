@@ -33,7 +33,7 @@ export function isBundle(document: Json): boolean {
   return isJsonObject(document) && document['schema'] === bundleSchemaName
 }
 
-/** From what does nothing to what asks nobody but the policy. */
+/** From what does nothing to what asks the policy alone. */
 const modesOfWrites = ['simulate', 'ask', 'broadcast'] as const
 
 /**

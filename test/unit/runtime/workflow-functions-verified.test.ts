@@ -99,7 +99,7 @@ const changed: readonly Changed[] = [
     }
   },
   {
-    where: 'it comes to another result',
+    where: 'its result is another one',
     field: 'journal.response',
     code: async (ctx) => ({ ...((await honest(ctx)) as object), more: 1 })
   },
@@ -179,7 +179,7 @@ describe('B12, B10: before it is resumed, an open run tells', () => {
     return location
   }
 
-  const others = changed.filter(({ where }) => where !== 'it comes to another result')
+  const others = changed.filter(({ where }) => where !== 'its result is another one')
 
   it.each(others)('where $where', async ({ code }) => {
     await using tally = await open(await parked(), [waiting(code)])

@@ -73,7 +73,7 @@ it('B12: steps of a workflow in code are children, each with a receipt of its ow
   expect(report).toMatchObject({ ok: true, complete: true, reexecuted: 5 })
 })
 
-it('B12: the time that the code is told is the same when it is executed again', async () => {
+it('B12: the time that the code reads is the same when it is executed again', async () => {
   const flow = defineWorkflow({
     name: 'timed',
     version: '1.0.0',

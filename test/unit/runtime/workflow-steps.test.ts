@@ -212,7 +212,7 @@ describe('a workflow in code', () => {
     await tally.close()
   })
 
-  it('publishes what whoever asks the run is given, the last of each key', async () => {
+  it('publishes the last value of each key, for those who ask the run', async () => {
     const flow = flowOf(async (ctx) => {
       await ctx.publish('stage', 'packing')
       await ctx.signal('go')

@@ -61,7 +61,7 @@ describe('a stored head', () => {
     ['headRoot', hash(7)],
     ['logSize', 2],
     ['logRoot', hash(7)]
-  ] as const)('with another %s is told by that field alone: %j', (field, value) => {
+  ] as const)('with another %s is reported by that field alone: %j', (field, value) => {
     const found = checkHead({ ...head, [field]: value }, chain)
     expect(found?.field).toBe(`head.${field}`)
   })
@@ -91,7 +91,7 @@ describe('a place that a lock has kept (K10)', () => {
     ['lock.receiptHash', { ...last, receipts: 1 }],
     ['lock.receiptHash', { ...last, receipts: 0 }],
     ['lock.headRoot', { ...last, headRoot: hash(9) as never }]
-  ] as const)('that is none is told by its field: %s, %j', (field, kept) => {
+  ] as const)('that is none is reported by its field: %s, %j', (field, kept) => {
     expect(checkKept(kept, chain)?.field).toBe(field)
   })
 })

@@ -25,7 +25,7 @@ function logged() {
   return { seen, job }
 }
 
-/** Open until it is told to go. */
+/** Open until the test lets it go. */
 const slow = defineWorkflow({
   name: 'slow',
   version: '1.0.0',
@@ -92,7 +92,7 @@ describe('a schedule', () => {
     await tally.close()
   })
 
-  it('B14, Q10: begins a time once, in whatever process, and goes on after a restart', async () => {
+  it('B14, Q10: begins a time once, in whatever process, and continues after a restart', async () => {
     const clock = new FakeClock({ at: START })
     const store = openMemoryStore()
     const { seen, job } = logged()
@@ -143,7 +143,7 @@ describe('a schedule', () => {
       catchUp: { all: 9 },
       caught: ['02:00:00', '03:00:00', '04:00:00'].map((one) => `${one} done`)
     }
-  ])('catches up what it is told to: $catchUp', async ({ catchUp, caught }) => {
+  ])('catches up as its rule says: $catchUp', async ({ catchUp, caught }) => {
     const clock = new FakeClock({ at: START })
     const store = openMemoryStore()
     const { job } = logged()
@@ -202,7 +202,7 @@ describe('a schedule', () => {
     await again.close()
   })
 
-  it('is paused, goes on without what fell due meanwhile, and is removed', async () => {
+  it('is paused, continues without what fell due meanwhile, and is removed', async () => {
     const clock = new FakeClock({ at: START })
     const { seen, job } = logged()
     const schedules = [{ name: 'm', every: '1m', workflow: job, input: { word: 'x' } }]
@@ -252,7 +252,7 @@ describe('a schedule', () => {
     await tally.close()
   })
 
-  it('tells a run that cannot begin, and goes on', async () => {
+  it('reports a run that cannot begin, and continues', async () => {
     const clock = new FakeClock({ at: START })
     const store = openMemoryStore()
     const { job } = logged()
