@@ -4,6 +4,7 @@ import { type Block, type BlockContext, defineBlock } from '../../../src/block/i
 import { canonicalize, type Json, ManualClock } from '../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import { Registry } from '../../../src/runtime/code/registry.js'
+import { lasting } from '../../support/lasting-store.js'
 import { openOn, testKeys } from '../../support/lives.js'
 
 type Code = (ctx: BlockContext, input: never) => unknown
@@ -33,23 +34,12 @@ const counting: Code = (ctx) => {
 async function ran(run: Code): Promise<{ readonly store: Store; readonly note: string }> {
   const store = openMemoryStore()
   const clock = new ManualClock()
-  const tally = await openOn({ ...store, ...kept(store) }, { blocks: [step(run)], clock })
+  const tally = await openOn({ ...store, ...lasting(store) }, { blocks: [step(run)], clock })
   const { status } = await tally.begin(document, { id: 'one', inputs: { x: 1 } }).result
   expect(status).toBe('done')
   const note = await tally.note()
   await tally.close()
   return { store, note }
-}
-
-/** The same store, that stays open. */
-function kept(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: async () => undefined
-  }
 }
 
 function codeOf(run: Code, version?: string): Promise<Registry> {

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
 import { alterRecords } from '../../../../src/cli/demo/alter.js'
 import { digestOf, type Json, ManualClock } from '../../../../src/core/index.js'
-import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
+import { openMemoryStore } from '../../../../src/ledger/index.js'
 import type { Queries, WiredRuntime } from '../../../../src/runtime/index.js'
 import { askApprovers } from '../../../support/approvers.js'
+import { lasting } from '../../../support/lasting-store.js'
 import { openOn, testKeys } from '../../../support/lives.js'
 import { expectVerifyFailure } from '../../../support/verified-close.js'
 
@@ -54,16 +55,6 @@ const askingFor = (reason: string): Json => ({
 })
 
 const clock = () => new ManualClock(1_700_000_000_000)
-
-function lasting(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: async () => undefined
-  }
-}
 
 async function opened(store = openMemoryStore()): Promise<WiredRuntime> {
   return openOn(store, { blocks: [ask, give, fail], clock: clock() })

@@ -3,6 +3,7 @@ import { defineBlock } from '../../../../src/block/index.js'
 import { alterRecords } from '../../../../src/cli/demo/alter.js'
 import { type Json, ManualClock } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
+import { lasting } from '../../../support/lasting-store.js'
 import { openOn, testKeys } from '../../../support/lives.js'
 import { expectVerifyFailure } from '../../../support/verified-close.js'
 
@@ -36,17 +37,6 @@ const document: Json = {
     pay: { block: 'pay', input: { ref: 'nodes.price.response.data' }, confirm: true }
   },
   transitions: { price: 'pay' }
-}
-
-/** The store keeps its content when its ledger closes. */
-function lasting(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: async () => undefined
-  }
 }
 
 const open = (store: Store) => openOn(store, { blocks: [price, pay], clock: new ManualClock() })

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock, defineWorkflow } from '../../../../src/block/index.js'
 import { type Json, limits, ManualClock, nextTurn, type RunId } from '../../../../src/core/index.js'
-import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
+import { openMemoryStore } from '../../../../src/ledger/index.js'
 import type { Registrations, WiredRuntime } from '../../../../src/runtime/index.js'
 import { FakeClock } from '../../../../src/testing/fake-clock.js'
+import { lasting } from '../../../support/lasting-store.js'
 import { codeOf, openOn, until } from '../../../support/lives.js'
 
 /** Queues of runs and of effects in a runtime: Q6 to Q9, and what becomes of work that waits. */
@@ -55,17 +56,6 @@ function flowOf(outside: Outside, queue?: string, name = 'flow') {
       })
     }
   })
-}
-
-/** The store keeps its content when its ledger closes. */
-function kept(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: async () => undefined
-  }
 }
 
 const open = (registrations: Registrations, store = openMemoryStore(), clock?: ManualClock) =>
@@ -295,7 +285,7 @@ describe('runs', () => {
       }
     })
     const registered = { workflows: [flow], queues: { orders: { concurrency: 2 } } }
-    const first = await open(registered, kept(store), clock)
+    const first = await open(registered, lasting(store), clock)
     for (const name of ['e', 'd', 'c', 'b', 'a']) {
       await first.start(flow, name, { id: name, queue: 'orders' })
       clock.advance(1)
@@ -303,7 +293,7 @@ describe('runs', () => {
     await until(async () => (await first.waits()).items.length === 2)
     await first.close()
     expect(order).toEqual(['e', 'd'])
-    const second = await open(registered, kept(store), clock)
+    const second = await open(registered, lasting(store), clock)
     await second.resumeAll()
     await settled()
     const [queue] = await second.queues('orders')

@@ -4,6 +4,7 @@ import { type BlockContext, defineBlock, type OpenWait } from '../../../../src/b
 import { type Json, limits, ManualClock, systemRandom } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import type { RunHandle } from '../../../../src/runtime/index.js'
+import { lasting } from '../../../support/lasting-store.js'
 import { openOn, until } from '../../../support/lives.js'
 
 /** Signals: B3 (waiting), W10 (ids), K13 (who sends), D2 (durable). */
@@ -34,17 +35,6 @@ interface Opened {
 function open({ block = takesOne, store = openMemoryStore(), clock }: Opened = {}) {
   const time = clock === undefined ? {} : { clock }
   return openOn(store, { blocks: [block], random: systemRandom, ...time })
-}
-
-/** The store keeps its content when its ledger closes. */
-function kept(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: async () => undefined
-  }
 }
 
 /** What a run waits for, once it does. */
@@ -220,7 +210,7 @@ describe('a signal', () => {
   })
 
   it('D2: is there in the next process, taken and not taken ones in their order', async () => {
-    const store = kept(openMemoryStore())
+    const store = lasting(openMemoryStore())
     const block = blockOf(async (ctx) => {
       const names = ['one', 'two', 'one', 'two']
       const all: Json[] = []

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock, EffectFailure, type OpenWait } from '../../../../src/block/index.js'
 import { checkWait, digestOf, type Json, ManualClock } from '../../../../src/core/index.js'
-import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
+import { openMemoryStore } from '../../../../src/ledger/index.js'
+import { lasting } from '../../../support/lasting-store.js'
 import { openOn } from '../../../support/lives.js'
 
 const blocks = [
@@ -45,17 +46,6 @@ const asking: Readonly<Record<string, Json>> = {
   'a node with on_error: ask': one({ block: 'fail', on_error: 'ask' }),
   'an outcome that is unknown': one({ block: 'send' }),
   'an intent': one({ block: 'intent', input: { lit: { action: 'letter.send', payload: {} } } })
-}
-
-/** The store keeps its content when its ledger closes. */
-function lasting(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: async () => undefined
-  }
 }
 
 describe.each(Object.entries(asking))('the wait of %s', (_, document) => {
