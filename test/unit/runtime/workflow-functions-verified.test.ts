@@ -129,7 +129,7 @@ describe('B12, K8: verification executes the code of workflow functions', () => 
     await tally.close()
   })
 
-  it('and finds that a failure has another reason', async () => {
+  it('B12: and finds that a failure has another reason', async () => {
     const location = await ledgerOf(async (ctx) => ctx.fail('sold_out'))
     const tally = await open(location, [flowOf(async (ctx) => ctx.fail('no_stock'))])
     expect((await tally.verify()).failure?.field).toBe('journal.response')
