@@ -32,7 +32,7 @@ export {
   replaceFile,
   unfinishedData
 } from './location/index.js'
-export { type LedgerMode, takesWork } from './mode.js'
+export type { LedgerMode } from './mode.js'
 export { beginLedger, createLedger, openLedger } from './open/open.js'
 export {
   type HeldStore,

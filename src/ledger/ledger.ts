@@ -31,7 +31,7 @@ import type {
 } from './ledger-api.js'
 import type { LedgerParts } from './ledger-parts.js'
 import { noteOrigin, type ReadHash, signLogNote } from './log/index.js'
-import { type Cause, causeOf, type LedgerMode, LedgerModes, takesWork } from './mode.js'
+import { type Cause, causeOf, type LedgerMode, LedgerModes } from './mode.js'
 import type { PastLedger } from './past/past-types.js'
 import { Reader } from './read/reader.js'
 import { BlobSalts, saltedBlob } from './receipt/blob.js'
@@ -221,7 +221,7 @@ export class OpenLedger implements Ledger {
         reader: this.#reader,
         logHashes: () => this.logHashes(),
         durable: () => ({ head: this.#writer.head, chainHead: this.#durableHead }),
-        canWrite: !this.#opened.readOnly && takesWork(this.mode),
+        canWrite: !this.#opened.readOnly && this.mode === 'ready',
         behind: (write) => this.#behind(write)
       })
     )
@@ -313,7 +313,7 @@ export class OpenLedger implements Ledger {
   async close(): Promise<void> {
     if (this.mode === 'closed') return
     try {
-      if (takesWork(this.mode)) {
+      if (this.mode === 'ready') {
         await this.#queue.durable(this.#queue.lastPosition)
         await this.#writeDerived({ pages: true })
       }

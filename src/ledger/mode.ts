@@ -2,13 +2,11 @@ import { assign, setup } from 'xstate'
 import { ledgerChart } from '../../machines/ledger.js'
 import { isTallyError, TallyError, unreachable } from '../core/index.js'
 
-/** What the ledger is doing (machines/ledger.ts). */
-export type LedgerMode = 'ready' | 'committing' | 'safe' | 'restoring' | 'poisoned' | 'closed'
-
-/** Whether a ledger takes work: it is open, nothing of it is wrong, and nothing replaces it. */
-export function takesWork(mode: LedgerMode): boolean {
-  return mode === 'ready' || mode === 'committing'
-}
+/**
+ * What may be done with a ledger. `ready`: it is open, nothing of it is wrong, and nothing replaces
+ * it, whether or not a commit is under way: who compares modes is not told of each commit.
+ */
+export type LedgerMode = 'ready' | 'safe' | 'restoring' | 'poisoned' | 'closed'
 
 export type LedgerEvent =
   | { readonly type: 'flush.begun' }
@@ -124,7 +122,7 @@ export class LedgerModes {
    * appends are taken.
    */
   check(): void {
-    if (takesWork(this.#mode)) return
+    if (this.#mode === 'ready') return
     if (this.#mode !== 'restoring' || this.#waitsFor() !== 'restoring') throw this.refusal()
   }
 
@@ -161,8 +159,7 @@ export class LedgerModes {
 }
 
 function modeOf(place: LedgerChartState): LedgerMode {
-  if (place === 'READY') return 'ready'
-  if (place === 'BUSY') return 'committing'
+  if (place === 'READY' || place === 'BUSY') return 'ready'
   switch (place.WAITING) {
     case 'safe':
     case 'poisoned':

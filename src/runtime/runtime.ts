@@ -21,13 +21,12 @@ import {
   programVersions,
   type Versions
 } from '../intent/index.js'
-import {
-  type JournalEntry,
-  type Ledger,
-  type OwnerHandler,
-  type RunRecord,
-  type StoredReceipt,
-  takesWork
+import type {
+  JournalEntry,
+  Ledger,
+  OwnerHandler,
+  RunRecord,
+  StoredReceipt
 } from '../ledger/index.js'
 import { type InspectionOptions, Inspections } from './audit/inspecting.js'
 import type { RecheckOptions, TransactionCheck } from './audit/reconfirm.js'
@@ -265,7 +264,7 @@ export class WiredRuntime implements Runtime {
 
   /** Whether runs may begin and continue: a ledger in safe mode is read. */
   get takesWork(): boolean {
-    return takesWork(this.ledger.state().mode)
+    return this.ledger.state().mode === 'ready'
   }
 
   resumeAll(): Promise<readonly RunId[]> {
@@ -387,7 +386,7 @@ export class WiredRuntime implements Runtime {
 
   // The lock is written of what is durable, while no other process can hold the ledger.
   async #closeLedger(): Promise<void> {
-    const isSound = takesWork(this.ledger.state().mode)
+    const isSound = this.ledger.state().mode === 'ready'
     await this.ledger.close()
     if (isSound && this.#mode === 'normal') await this.#lock.keep()
   }

@@ -9,7 +9,7 @@ import {
   type RunId,
   sha256Hex
 } from '../core/index.js'
-import { mainIdentity, readIfPresent, replaceFile, takesWork } from '../ledger/index.js'
+import { mainIdentity, readIfPresent, replaceFile } from '../ledger/index.js'
 import type { Registry } from './code/registry.js'
 import type { OpenedLedger } from './open.js'
 import { isEnded } from './run/ended.js'
@@ -76,7 +76,7 @@ export async function noteSessions(parts: {
   const { realPath, location, ledger } = opened
   const { mode, identity } = ledger.state()
   // In safe mode it is unknown which runs are over.
-  if (realPath === undefined || !takesWork(mode)) return
+  if (realPath === undefined || mode !== 'ready') return
   const isMain = location === undefined || mainIdentity(location.marker) === identity
   const notes = await SessionFiles.open(realPath, isMain ? undefined : identity)
   registry.rooms.useNotes(notes, (runId) => {

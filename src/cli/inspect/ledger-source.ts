@@ -223,8 +223,7 @@ async function markOf(directory: string): Promise<string> {
 /** How the ledger stands, as the feed says it: the holder may be another one. */
 async function modeOf(client: ServiceClient, isHeld: boolean): Promise<Json> {
   const { mode, cause } = await client.request('status', {})
-  // Commits come and go: the feed does not tell of each, either.
-  return { type: 'mode', mode: mode === 'committing' ? 'ready' : mode, cause, isHeld }
+  return { type: 'mode', mode, cause, isHeld }
 }
 
 /** Where the ledger stands, or somewhat before. */

@@ -13,20 +13,14 @@ export class News {
   readonly #events: FeedEvent[] = []
   readonly #stops: (() => void)[]
   #wake: () => void = () => undefined
-  #mode: string
 
   constructor({ ledger, onDelta }: NewsParts, signal: AbortSignal) {
-    this.#mode = shownMode(ledger.mode)
     const wake = () => this.#wake()
     signal.addEventListener('abort', wake, { once: true })
     this.#stops = [
       ledger.onCommit(wake),
       ledger.onMode(({ mode, cause }) => {
-        // Commits come and go: readers are not told of each.
-        if (this.#mode !== shownMode(mode)) {
-          this.#add({ type: 'mode', mode: shownMode(mode), cause: cause ?? null })
-        }
-        this.#mode = shownMode(mode)
+        this.#add({ type: 'mode', mode, cause: cause ?? null })
       }),
       onDelta((delta) => this.#add(delta)),
       () => signal.removeEventListener('abort', wake)
@@ -69,8 +63,4 @@ export class News {
     if (this.#events.length > limits.FEED_NEWS_MAX) this.#events.shift()
     this.#wake()
   }
-}
-
-function shownMode(mode: string): string {
-  return mode === 'committing' ? 'ready' : mode
 }

@@ -40,7 +40,7 @@ export function ledgerHealth(
     return [failed(`${found}: ${first.message}`, first.fix), ...more, ...rest]
   }
   if (mode === 'restoring') return ledger('warning', found, restoringFix)
-  if (mode !== 'ready' && mode !== 'committing') {
+  if (mode !== 'ready') {
     return ledger('failed', found, 'Run "tally verify".')
   }
   if (isFollower) return ledger('warning', `imported, ${found}`, replicaFix)

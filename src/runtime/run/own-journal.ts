@@ -1,5 +1,5 @@
 import { chainJournal, type Hash, type RunId, TallyError } from '../../core/index.js'
-import { type Ledger, takesWork } from '../../ledger/index.js'
+import type { Ledger } from '../../ledger/index.js'
 
 /**
  * Why the journal of a run is not what this ledger wrote: its last code does not fit its entries.
@@ -34,7 +34,7 @@ export async function judgeOpenJournals(
   ledger: Pick<Ledger, 'enterSafeMode' | 'forgedJournal' | 'state'>
 ): Promise<void> {
   const { mode } = ledger.state()
-  if (!takesWork(mode)) return
+  if (mode !== 'ready') return
   const forged = await forgedOpenJournal(ledger)
   if (forged !== undefined) ledger.enterSafeMode({ code: forged.code, message: forged.message })
 }

@@ -10,7 +10,7 @@ import {
   TallyError
 } from '../../core/index.js'
 import type { IntentReply } from '../../intent/index.js'
-import { type Ledger, marksOf, type QuarantineMark, takesWork } from '../../ledger/index.js'
+import { type Ledger, marksOf, type QuarantineMark } from '../../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { forgedJournal, judgeOpenJournals } from './own-journal.js'
 import { quarantineRefusal } from './quarantine-refusal.js'
@@ -136,7 +136,7 @@ export class Quarantine {
   async found({ run, receipt, provider, field }: Difference): Promise<void> {
     const { ledger, mark } = this.#parts
     const { mode } = ledger.state()
-    if (!takesWork(mode)) return
+    if (mode !== 'ready') return
     const known = this.#marks.get(run)
     if (known?.isReleased === false) return
     // What the owner has seen and released does not mark the run again.

@@ -60,7 +60,7 @@ describe('ledger mode', () => {
     modes.send({ type: 'flush.begun' })
     modes.send({ type: 'write.failed', cause })
     for (const event of events) modes.send(event)
-    expect(seen).toEqual(['committing', 'poisoned'])
+    expect(seen).toEqual(['poisoned'])
     expect(() => modes.check()).toThrow(
       expect.objectContaining({ code: 'ledger.poisoned', context: { problem: 'disk full' } })
     )

@@ -46,7 +46,7 @@ describe('restoring', () => {
     const waiting = commit(ledger, loneItem({ id: 'waiting' }))
     letGo()
     await Promise.all([under, begun])
-    expect(modes).toEqual(['committing', 'ready', 'restoring'])
+    expect(modes).toEqual(['restoring'])
     const later = commit(ledger, loneItem({ id: 'later' }))
     await new Promise((resolve) => setImmediate(resolve))
     const { identity } = fixedIdentity()
