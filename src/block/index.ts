@@ -177,7 +177,7 @@ export {
   executeOnRecordedResults,
   type OnceResult,
   type Reexecuted,
-  type TapeEntry
+  type SealedAnswer
 } from './replay/reexecute.js'
 export { RunReplay, type RunReplayOptions } from './replay/run-replay.js'
 export type { RunCheckpoint } from './run/checkpoint.js'

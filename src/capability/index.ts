@@ -101,7 +101,7 @@ export type {
   SandboxFailure,
   SandboxFailureCode,
   SandboxOutcome,
-  TapeEntry
+  SealedAnswer
 } from './sandbox/outcome.js'
 export type { SandboxLimits } from './sandbox/protocol.js'
 export {

@@ -26,9 +26,9 @@ export async function checkHealth(
     const session = await openSession(frame, 'read')
     const status = await session.client.request('status', {}).finally(() => session.close())
     const { process: pid, quarantined = [] } = status
-    const standing = { ...status, quarantined }
-    if (session.holder === 'owner') return ledgerHealth(standing, findingsOf(status), pid)
-    return ledgerHealth(standing, await inspected(frame, config), undefined)
+    const condition = { ...status, quarantined }
+    if (session.holder === 'owner') return ledgerHealth(condition, findingsOf(status), pid)
+    return ledgerHealth(condition, await inspected(frame, config), undefined)
   } catch (error) {
     return [{ ...problemOf('ledger', error), fix: errorDocument(error).fix }]
   }

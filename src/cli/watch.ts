@@ -5,7 +5,7 @@ import { onInterrupt } from './frame/interrupt.js'
 import { statusStyles } from './frame/render.js'
 import { joined, text } from './frame/text.js'
 import { LedgerSource } from './inspect/ledger-source.js'
-import { followLedger, type News } from './watch/follow-ledger.js'
+import { followLedger, type LedgerChange } from './watch/follow-ledger.js'
 import { listenToKeys } from './watch/keys.js'
 import { openRuns, stepText, whyOf } from './watch/watch-rows.js'
 import { WatchTable } from './watch/watch-table.js'
@@ -35,12 +35,12 @@ export async function watch(frame: Frame, { steps = false }: WatchOptions): Prom
         })
   try {
     const client = localClient(source.handle)
-    for await (const news of followLedger(client, runs, ended.signal)) {
+    for await (const heard of followLedger(client, runs, ended.signal)) {
       if (ended.signal.aborted) break
-      const change = taken(runs, news)
-      if (table !== undefined) table.show(news)
-      else if (news.type === 'begun') await tellOpen(frame, runs)
-      else await tell(frame, news, change, steps)
+      const change = taken(runs, heard)
+      if (table !== undefined) table.show(heard)
+      else if (heard.type === 'begun') await tellOpen(frame, runs)
+      else await tell(frame, heard, change, steps)
     }
   } finally {
     stopKeys?.()
@@ -51,15 +51,15 @@ export async function watch(frame: Frame, { steps = false }: WatchOptions): Prom
   return interruption.exitCode ?? exitCodes.done
 }
 
-/** What news change in the runs that are known; nothing where it happened before. */
-function taken(runs: WatchedRuns, news: News): Change | undefined {
-  if (news.type === 'line') {
-    if (!news.isNew && !runs.has(news.line.id)) return undefined
-    return runs.take(news.line, systemClock.now())
+/** What a change of the ledger changes in the runs that are known; nothing where it is not new. */
+function taken(runs: WatchedRuns, heard: LedgerChange): Change | undefined {
+  if (heard.type === 'line') {
+    if (!heard.isNew && !runs.has(heard.line.id)) return undefined
+    return runs.take(heard.line, systemClock.now())
   }
-  if (news.type !== 'entry') return undefined
-  const change = runs.step(news.runId, news.entry)
-  return news.isNew ? change : undefined
+  if (heard.type !== 'entry') return undefined
+  const change = runs.step(heard.runId, heard.entry)
+  return heard.isNew ? change : undefined
 }
 
 /** One line for each run that is open when the watch begins. */
@@ -73,13 +73,13 @@ async function tellOpen(frame: Frame, runs: WatchedRuns): Promise<void> {
 /** One line for each change. */
 async function tell(
   frame: Frame,
-  news: News,
+  heard: LedgerChange,
   change: Change | undefined,
   steps: boolean
 ): Promise<void> {
   const { output } = frame
-  if (news.type === 'mode') {
-    const { mode, cause } = news
+  if (heard.type === 'mode') {
+    const { mode, cause } = heard
     output.document('mode', { mode, cause })
     if (mode !== 'ready' && mode !== 'closed') output.log(text`the ledger is ${mode}`)
   }

@@ -46,10 +46,10 @@ export const WORKFLOW_CHILD_DEPTH_MAX = 16
 /** Steps of one workflow function that are open at once. */
 export const WORKFLOW_STEPS_OPEN_MAX = 1_000
 /** Answers of one attempt that are kept in memory as they are; with more, all are folded. */
-export const TAPE_ANSWERS_MAX = 32
+export const RECORDED_ANSWERS_MAX = 32
 /** Bodies of folded recorded results that stay, and the length of each; others are read back. */
-export const TAPE_BODIES_MAX = 32
-export const TAPE_BODY_LENGTH_MAX = 256
+export const RECORDED_BODIES_MAX = 32
+export const RECORDED_BODY_LENGTH_MAX = 256
 /** Re-runs of a unit of work whose reads changed, before it runs alone (L10). */
 export const CONFLICT_RERUNS_MAX = 8
 /** Events kept for one slow reader of a run. */

@@ -34,7 +34,7 @@ export interface Executor {
   /** Sends the bytes, or the same bytes again: at most one effect, because they have one nonce. */
   broadcast(transaction: SignedTransaction, options: CallOptions): Promise<Broadcast>
   /** What the chain says about a transaction now, whichever process has sent it. */
-  look(request: LookRequest, options: CallOptions): Promise<Standing>
+  look(request: LookRequest, options: CallOptions): Promise<TransactionStatus>
   /**
    * What a chain has for the writes to come, asked once before the first (W15). Fails
    * as a read does where no endpoint serves the chain. Absent: it cannot be asked beforehand.
@@ -227,7 +227,7 @@ export interface LookRequest {
 }
 
 /** What the chain says about one transaction. */
-export type Standing =
+export type TransactionStatus =
   /** The node has not heard of it, and it may still be included. */
   | { readonly status: 'unknown' }
   | { readonly status: 'pending' }

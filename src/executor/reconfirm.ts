@@ -7,7 +7,7 @@ import type {
   LookRequest,
   ReorgedTransaction,
   SignedTransaction,
-  Standing
+  TransactionStatus
 } from './port.js'
 import { chainEffects, lookRequest } from './steps/effects.js'
 import { handOverKind } from './steps/wallet-answer.js'
@@ -161,7 +161,7 @@ function withPrepared(execution: NodeExecution | undefined, body: Json): NodeExe
 }
 
 function noteLook(execution: NodeExecution, body: Json): void {
-  const status = body as unknown as Standing
+  const status = body as unknown as TransactionStatus
   if (status.status !== 'included') return
   const { blockNumber, blockHash, outputs } = status
   const told = outputs['tx_hash'] ?? outputs['signature']
@@ -186,7 +186,7 @@ export function lookFor(sent: SentTransaction): LookRequest {
 }
 
 /** `recorded`: where the run has it; null: the run does not know whether it is in a block. */
-export function foundLater(recorded: BlockPlace | null, status: Standing): FoundLater {
+export function foundLater(recorded: BlockPlace | null, status: TransactionStatus): FoundLater {
   switch (status.status) {
     case 'included': {
       const { blockNumber, blockHash: now, success, confirmations } = status

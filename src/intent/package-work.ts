@@ -6,8 +6,8 @@ import {
   route,
   type Sandbox,
   type SandboxOutcome,
-  sandboxProfile,
-  type TapeEntry
+  type SealedAnswer,
+  sandboxProfile
 } from '../capability/index.js'
 import {
   type Hash,
@@ -130,7 +130,7 @@ async function execute(
   { sandbox, api, identity, tell }: PackageTools,
   { code, granted, intent }: PackageRun
 ): Promise<Ended> {
-  const recorded: TapeEntry[] = []
+  const recorded: SealedAnswer[] = []
   const caller = { identity, manifest: code.manifest }
   const ctx = hostContext(port)
   let rounds = 0

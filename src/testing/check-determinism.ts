@@ -1,4 +1,4 @@
-import { type Block, checkOnce, type Finding, type TapeEntry } from '../block/index.js'
+import { type Block, checkOnce, type Finding, type SealedAnswer } from '../block/index.js'
 import { canonicalize, type Json } from '../core/index.js'
 import { type Ambient, reversed, variations, within } from './ambient.js'
 
@@ -7,7 +7,7 @@ export interface DeterminismOptions {
   /** State that the block finds, by key. */
   readonly state?: Readonly<Record<string, Json>>
   /** Answers to its calls in the order of delivery; `seq` counts the calls from 1. */
-  readonly tape?: readonly Pick<TapeEntry, 'seq' | 'effect' | 'ok' | 'body'>[]
+  readonly tape?: readonly Pick<SealedAnswer, 'seq' | 'effect' | 'ok' | 'body'>[]
 }
 
 export interface DeterminismCheck {
@@ -67,7 +67,7 @@ function runIn(
   { input, state = {}, tape = [] }: DeterminismOptions
 ): Promise<Fingerprint> {
   return within(ambient, async () => {
-    const given = { input, state, tape: tape.map((one) => ({ ...one })) }
+    const given = { input, state, recordedResults: tape.map((one) => ({ ...one })) }
     const result = await checkOnce(block, given)
     const { executed } = result
     const text = canonicalize(result)

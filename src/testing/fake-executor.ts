@@ -19,8 +19,8 @@ import {
   type ReadyRequest,
   type ReadyState,
   type SignedTransaction,
-  type Standing,
   type Terms,
+  type TransactionStatus,
   type WriteRequest
 } from '../executor/index.js'
 import type { FakeChain, FakeEffect, FakeTransaction } from './fake-chain.js'
@@ -207,7 +207,7 @@ class FakeExecutor implements Executor {
     return { hash, answer: 'unanswered' as const }
   }
 
-  async look(request: LookRequest): Promise<Standing> {
+  async look(request: LookRequest): Promise<TransactionStatus> {
     const { chain: id, hash, from, nonce, validUntil } = request
     const chain = this.#chain(id, 'confirm')
     chain.fault('look')
@@ -235,7 +235,7 @@ class FakeExecutor implements Executor {
     chain: FakeChain,
     { hash }: LookRequest,
     found: { readonly block: number; readonly blockHash: string; readonly effect: FakeEffect }
-  ): Standing {
+  ): TransactionStatus {
     const { block, blockHash, effect } = found
     const status = effect.ok ? 'success' : 'reverted'
     const done: JsonObject = effect.ok ? effect.outputs : {}

@@ -118,7 +118,7 @@ class ToldByEntries {
   #chain = ''
   #steps = 0
   #cancelled = false
-  readonly #tapes = new Map<string, Map<number, string>>()
+  readonly #results = new Map<string, Map<number, string>>()
   readonly #requested = new Map<string, Set<number>>()
 
   take(text: string): void {
@@ -129,17 +129,17 @@ class ToldByEntries {
     const place = placeOf(entry)
     if (entry.k === 'settled') this.#steps += 1
     if (entry.k === 'requested') this.#requestedAt(place).add(entry.seq)
-    if (entry.k === 'sealed') this.#tapeAt(place).set(entry.seq, entry.responseHash)
+    if (entry.k === 'sealed') this.#resultsAt(place).set(entry.seq, entry.responseHash)
     for (const seq of entry.k === 'rewound' ? entry.dropped : []) {
-      this.#tapeAt(place).delete(seq)
+      this.#resultsAt(place).delete(seq)
       this.#requestedAt(place).delete(seq)
     }
   }
 
-  #tapeAt(place: string): Map<number, string> {
-    const tape = this.#tapes.get(place) ?? new Map()
-    this.#tapes.set(place, tape)
-    return tape
+  #resultsAt(place: string): Map<number, string> {
+    const results = this.#results.get(place) ?? new Map()
+    this.#results.set(place, results)
+    return results
   }
 
   #requestedAt(place: string): Set<number> {
@@ -156,10 +156,10 @@ class ToldByEntries {
   compared(state: NeutralState | undefined): unknown {
     const { attempts = [], journalHash, steps, cancelled } = state ?? {}
     const wrong = attempts.filter((attempt) => {
-      const tape = this.#tapeAt(placeOf(attempt))
-      const open = [...this.#requestedAt(placeOf(attempt))].filter((seq) => !tape.has(seq))
+      const results = this.#resultsAt(placeOf(attempt))
+      const open = [...this.#requestedAt(placeOf(attempt))].filter((seq) => !results.has(seq))
       const given = [attempt.tape, attempt.unanswered]
-      return JSON.stringify(given) !== JSON.stringify([[...tape], open])
+      return JSON.stringify(given) !== JSON.stringify([[...results], open])
     })
     return { journalHash, steps, cancelled, wrong }
   }

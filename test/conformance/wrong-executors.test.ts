@@ -3,7 +3,7 @@ import { EffectFailure } from '../../src/block/index.js'
 import type {
   Executor,
   SignedTransaction,
-  Standing,
+  TransactionStatus,
   WriteRequest
 } from '../../src/executor/index.js'
 import {
@@ -142,7 +142,7 @@ const wrong: readonly WrongDriver<ExecutorDriver>[] = [
           known.add(transaction.hash)
           return right.broadcast(transaction, options)
         },
-        look: async (request, options): Promise<Standing> =>
+        look: async (request, options): Promise<TransactionStatus> =>
           known.has(request.hash) ? right.look(request, options) : { status: 'unknown' },
         recover: () => undefined
       }
@@ -231,7 +231,7 @@ const wrong: readonly WrongDriver<ExecutorDriver>[] = [
   {
     fault: 'remembers that a transaction was included',
     driver: altered((right) => {
-      const seen = new Map<string, Standing>()
+      const seen = new Map<string, TransactionStatus>()
       return {
         look: async (request, options) => {
           const standing = await right.look(request, options)
@@ -367,7 +367,7 @@ const wrongOnSolana: readonly WrongDriver<ExecutorDriver>[] = [
   }
 ]
 
-const included: Extract<Standing, { readonly status: 'included' }> = {
+const included: Extract<TransactionStatus, { readonly status: 'included' }> = {
   status: 'included',
   success: true,
   confirmations: 1,

@@ -363,7 +363,7 @@ describe('work that asks anew on another state', () => {
     }
   )
 
-  it('L10: makes a call once that stands where a wait was, while its tape lasts', async () => {
+  it('L10: makes a call once that stands where a wait was, while its recorded results last', async () => {
     const lists = (odd: boolean): Op => ({
       op: 'branch',
       odd: odd ? [{ op: 'list' }] : [],

@@ -271,11 +271,11 @@ export class Attempt implements OpenAttempt {
     return {
       marksLines: this.#isReplaying,
       called: (call) => {
-        const taped = this.past.answers > 0 ? this.recorded.find(call.seq) : undefined
+        const recorded = this.past.answers > 0 ? this.recorded.find(call.seq) : undefined
         // A call in the place of another is made when the results from there on are dropped.
-        const isSame = taped?.requestHash === call.requestHash
+        const isSame = recorded?.requestHash === call.requestHash
         const isListedAgain = isSame && this.#stale?.has(call.seq) === true
-        if (taped !== undefined && !isListedAgain) return
+        if (recorded !== undefined && !isListedAgain) return
         if (this.#isReplaying) {
           this.#called ??= new WeakSet()
           this.#called.add(call)

@@ -117,7 +117,7 @@ export class OpenCalls {
       return
     }
     const place = { path: attempt.ask.path, step: past.step, attempt: past.attempt }
-    const recalled = { place, tape: past.recorded }
+    const recalled = { place, results: past.recorded }
     const bodies = this.#kept.get(past) ?? new KeptBodies(this.#recallPort, recalled)
     this.#kept.set(past, bodies)
     this.#whilePerforming(async () => {

@@ -9,7 +9,7 @@ import type { PumpParts } from './parts.js'
 /** Recorded results that are read back, and their attempt. */
 export interface Recalled {
   readonly place: AttemptKey
-  readonly tape: RecordedResults
+  readonly results: RecordedResults
 }
 
 /** The journal of one run, as far as it is durable. */
@@ -67,7 +67,7 @@ export class Recall {
     const open = new Map(this.#readers)
     const places = this.#recalled.map(({ place }) => place)
     await this.#port.durable()
-    const from = Math.min(...this.#recalled.map(({ tape }) => tape.firstEntry))
+    const from = Math.min(...this.#recalled.map(({ results }) => results.firstEntry))
     for await (const { value } of journal.journal(runId, from, isWantedBy(places))) {
       const entry = value as unknown as JournalEntry
       if (entry.k !== 'sealed') continue
@@ -168,7 +168,7 @@ export class KeptBodies {
   constructor(port: RecallPort, recalled: Recalled) {
     this.#port = port
     this.#recalled = recalled
-    this.#from = recalled.tape.firstEntry
+    this.#from = recalled.results.firstEntry
   }
 
   body(answer: RecordedResult): Promise<Json> {
@@ -180,17 +180,17 @@ export class KeptBodies {
   async #next(answer: RecordedResult): Promise<Json> {
     if (!this.#ahead.has(answer.seq)) await this.#read(answer, this.#from)
     // It was asked for in another order than it was sealed in.
-    if (!this.#ahead.has(answer.seq)) await this.#read(answer, this.#recalled.tape.firstEntry)
+    if (!this.#ahead.has(answer.seq)) await this.#read(answer, this.#recalled.results.firstEntry)
     const body = this.#ahead.get(answer.seq)
-    assert(body !== undefined, 'the journal has every answer of a tape')
+    assert(body !== undefined, 'the journal has every recorded answer')
     this.#ahead.delete(answer.seq)
     return body
   }
 
   async #read(first: RecordedResult, from: number): Promise<void> {
-    const { place, tape } = this.#recalled
+    const { place, results } = this.#recalled
     const name = placeKey(place)
-    const wanted = tape.lostFrom(first.seq, KEPT_AHEAD)
+    const wanted = results.lostFrom(first.seq, KEPT_AHEAD)
     this.#ahead = new Map()
     await this.#port.durable()
     const { journal, runId } = this.#port
@@ -227,7 +227,7 @@ export async function replayRecordedResults(
 ): Promise<readonly Replayed[]> {
   const long = attempts.filter(({ needsJournal }) => needsJournal)
   if (long.length === 0) return each(attempts, (attempt) => replayed(attempt, undefined))
-  const recalled = long.map((attempt) => ({ place: attempt.ask, tape: attempt.recorded }))
+  const recalled = long.map((attempt) => ({ place: attempt.ask, results: attempt.recorded }))
   const recall = new Recall(port, recalled)
   const reading = recall.run()
   const done = await each(attempts, (attempt) =>
@@ -251,7 +251,7 @@ async function each(
 async function replayed(attempt: Attempt, reader: RecallReader | undefined): Promise<Replayed> {
   const recall = async (answer: RecordedResult): Promise<Json> => {
     const body = await reader?.next(answer)
-    assert(body !== undefined, 'the journal has every answer of a tape')
+    assert(body !== undefined, 'the journal has every recorded answer')
     return body
   }
   try {

@@ -35,8 +35,8 @@ export async function bodyAgain(
 ): Promise<FailureAgain> {
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return { kind: 'same' }
-  const tape = attempt.past.recorded.whole()
-  const withheld = tape.find(({ body }) => body === undefined)
+  const recordedResults = attempt.past.recorded.whole()
+  const withheld = recordedResults.find(({ body }) => body === undefined)
   if (withheld !== undefined) return lacksBody(`a response to ${withheld.effect}`)
   for (let time = 0; time < options.executions; time += 1) {
     const finding = await executedFinding(state, attempt, { ...options, entry })
@@ -57,11 +57,11 @@ async function executedFinding(
 ): Promise<Finding | undefined> {
   const { runId, base } = state
   const { at } = attempt
-  const tape = attempt.past.recorded.whole()
+  const recordedResults = attempt.past.recorded.whole()
   const calls = new Map<number, Call>()
   const executed = await executeAttempt(attempt, {
     ...options,
-    ...{ runId, base, at, tape },
+    ...{ runId, base, at, recordedResults },
     provider: undefined,
     heard: (call) => calls.set(call.seq, call)
   })

@@ -24,7 +24,7 @@ import type { ReplayState } from './replay-state.js'
 /** How to do again what failed; state below is that at the entry. */
 export type FailureOptions = Omit<
   LeafOptions,
-  'runId' | 'base' | 'at' | 'tape' | 'provider' | 'below'
+  'runId' | 'base' | 'at' | 'recordedResults' | 'provider' | 'below'
 > & { readonly below: Ground }
 
 /**
@@ -65,7 +65,7 @@ export async function failureAgain(
     ...redoOptions(state, options),
     below,
     at,
-    tape: recordedResults,
+    recordedResults,
     provider,
     failure
   }
@@ -115,7 +115,13 @@ async function cancelledAgain(
 ): Promise<Finding | undefined> {
   const { at, past } = attempt
   const below = onOverlay(openOverlay, options)
-  const again = { ...options, below, at, tape: past.recorded.whole(), provider: undefined }
+  const again = {
+    ...options,
+    below,
+    at,
+    recordedResults: past.recorded.whole(),
+    provider: undefined
+  }
   const executed = await executeAttempt(attempt, again)
   const isAboutUndo = executed.kind === 'finding' && executed.finding.field === UNDO_FIELD
   return isAboutUndo ? executed.finding : undefined

@@ -76,7 +76,7 @@ export class RunFold {
   }
 
   /** State value and context of the block at `path`, as a checkpoint has them. */
-  stateOf(path: string): BlockStanding | undefined {
+  stateOf(path: string): FoldedSnapshot | undefined {
     return this.#blocks.get(path)?.state()
   }
 }
@@ -95,7 +95,7 @@ export interface FoldObserver {
   /** A block gets an event; `from` is the path of the block that sends it, null: the pump. */
   received(path: string, event: BlockEvent, from: string | null): void
   /** An event that the block got has changed its state value or context. */
-  changed(path: string, state: BlockStanding, event: BlockEvent): void
+  changed(path: string, state: FoldedSnapshot, event: BlockEvent): void
 }
 
 export interface MadeBlock {
@@ -105,11 +105,11 @@ export interface MadeBlock {
   /** Of its node; the root has that of its document or block. */
   readonly name: string
   readonly config: ChartNode
-  readonly state: BlockStanding
+  readonly state: FoldedSnapshot
 }
 
 /** State value and context of a block. */
-export interface BlockStanding {
+export interface FoldedSnapshot {
   readonly value: unknown
   readonly context: unknown
 }
@@ -134,7 +134,7 @@ export type BlockEvent = BlockCommand | Delivery | BlockReport
 export interface Stepper {
   /** One transition; asks and messages go to the block. */
   step(event: BlockEvent): void
-  state(): BlockStanding
+  state(): FoldedSnapshot
 }
 
 /** What all blocks of one fold share. */
@@ -176,7 +176,7 @@ export class FoldedBlock {
     observer.made({ path: this.path, parent, name, config, state: stepper.state() })
   }
 
-  state(): BlockStanding | undefined {
+  state(): FoldedSnapshot | undefined {
     return this.#stepper?.state()
   }
 

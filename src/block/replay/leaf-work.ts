@@ -24,7 +24,7 @@ export interface LeafOptions extends RedoOptions {
   readonly below: Below
   /** The attempt's frozen time. */
   readonly at: number
-  readonly tape: readonly Sealed[]
+  readonly recordedResults: readonly Sealed[]
   /** Who did it, for leaves of the kernel. */
   readonly provider: RecordedProvider | undefined
   /** Of an attempt that failed: how. */
@@ -38,9 +38,9 @@ export interface LeafOptions extends RedoOptions {
  * runs.
  */
 export async function leafAgain(attempt: AskedAttempt, options: LeafOptions): Promise<LeafAgain> {
-  const withheld = options.tape.find((entry) => entry.body === undefined)
+  const withheld = options.recordedResults.find((entry) => entry.body === undefined)
   if (withheld !== undefined) return { kind: 'skipped', why: 'withheld', what: withheld.effect }
-  const unconfirmed = confirmationFinding(attempt, options.tape)
+  const unconfirmed = confirmationFinding(attempt, options.recordedResults)
   if (unconfirmed !== undefined) return { kind: 'finding', finding: unconfirmed }
   const first = await execute(attempt, options)
   for (let time = 1; time < options.executions && first.kind === 'done'; time += 1) {
@@ -73,7 +73,7 @@ export async function executeAttempt(
   options: LeafOptions
 ): Promise<Executed> {
   const { ask, block, unitId } = attempt
-  const { below, at, base, tape: recordedResults } = options
+  const { below, at, base, recordedResults } = options
   const view = new StateView((key) => below.read(key))
   const seed = { base, value: seedOf(base, unitId) }
   const input = {

@@ -31,8 +31,8 @@ export async function openAgain(
   const { ask, at, block, past } = attempt
   if (block.kernel !== undefined && provider === undefined)
     return skipped('an intent that has not ended')
-  const tape = past.recorded.whole()
-  const withheld = tape.find(({ body }) => body === undefined)
+  const recordedResults = past.recorded.whole()
+  const withheld = recordedResults.find(({ body }) => body === undefined)
   if (withheld !== undefined) return lacksBody(`a response to ${withheld.effect}`)
   const redo = { ...options, runId: state.runId, base: state.base }
   const opened = state.overlayAround(ask.path)
@@ -48,7 +48,7 @@ export async function openAgain(
     made.set(call.seq, call)
     heard?.(call)
   }
-  const again = { ...redo, below, at, tape, provider, heard: hear }
+  const again = { ...redo, below, at, recordedResults, provider, heard: hear }
   const executed = await executeAttempt(attempt, again)
   const finding =
     missedFinding(attempt.called ?? noCalls, made) ??

@@ -96,7 +96,7 @@ async function leafOnOverlay(
     ...options,
     below,
     at,
-    tape: past.recorded.whole(),
+    recordedResults: past.recorded.whole(),
     provider
   })
   if (again.kind === 'skipped') return again

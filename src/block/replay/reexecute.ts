@@ -20,7 +20,7 @@ import { StateView } from '../code/state-view.js'
 import type { Finding } from './finding.js'
 
 /** A sealed answer, as re-execution gives it; without `requestHash` the request is not compared. */
-export interface TapeEntry {
+export interface SealedAnswer {
   readonly seq: number
   readonly effect: string
   readonly requestHash?: Hash
@@ -55,7 +55,7 @@ export type Reexecuted =
  */
 export async function executeOnRecordedResults(
   input: CallRunInput,
-  tape: readonly TapeEntry[],
+  recordedResults: readonly SealedAnswer[],
   heard: (call: Call) => void = () => undefined
 ): Promise<Reexecuted> {
   let outcome: Outcome | undefined
@@ -73,7 +73,7 @@ export async function executeOnRecordedResults(
     }
   })
   execution.start()
-  for (const entry of tape) {
+  for (const entry of recordedResults) {
     // Number 0 is the node's own confirmation, which the code does not see.
     if (entry.seq === 0) continue
     await nextTurn()
@@ -96,7 +96,7 @@ function notExecuted(cause: TallyError): TallyError {
   return new TallyError('run.not_executed', { problem: cause.message }, { cause })
 }
 
-function answer(execution: CallRun, entry: TapeEntry): Finding | undefined {
+function answer(execution: CallRun, entry: SealedAnswer): Finding | undefined {
   const call = execution.outstanding.get(entry.seq)
   const field = `sealed.${entry.seq}`
   if (call === undefined) {
@@ -173,10 +173,10 @@ export async function checkOnce(
   given: {
     readonly input: Json
     readonly state: Readonly<Record<string, Json>>
-    readonly tape: readonly TapeEntry[]
+    readonly recordedResults: readonly SealedAnswer[]
   }
 ): Promise<OnceResult> {
-  const { input, state, tape } = given
+  const { input, state, recordedResults } = given
   const below = new Map(Object.entries(state).map(([key, value]) => [key, canonicalize(value)]))
   const view = new StateView((key) => below.get(key))
   const unitId = hashJson(['once', block.name]) as unknown as UnitId
@@ -197,7 +197,7 @@ export async function checkOnce(
         signal: new AbortController().signal
       }
     },
-    tape,
+    recordedResults,
     ({ effect, requestHash }) => asked.push(`${effect} ${requestHash}`)
   )
   return { executed, asked, writes: [...view.writes], reads: [...view.reads.keys()] }

@@ -69,7 +69,7 @@ async function leaf(
   }
   const recordedResults = attempt.past.recorded.whole()
   const { provider } = entry
-  const options = { ...redoOptions(given), at: recorded.at, tape: recordedResults, provider }
+  const options = { ...redoOptions(given), at: recorded.at, recordedResults, provider }
   const again = await leafAgain(attempt, options)
   if (again.kind !== 'done') return again
   const response = responseFinding(again.resultText, entry.response)

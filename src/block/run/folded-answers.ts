@@ -36,7 +36,7 @@ const LOST = 0x8000
  * - What a seal hashes is its unit, its number and its body: with the body it can be made again.
  */
 export class FoldedAnswers {
-  #rows = new Uint16Array(COLUMNS * limits.TAPE_ANSWERS_MAX * 2)
+  #rows = new Uint16Array(COLUMNS * limits.RECORDED_ANSWERS_MAX * 2)
   #length = 0
   #lost = 0
   readonly #effects: { readonly effect: string; readonly ok: boolean }[] = []
@@ -95,7 +95,7 @@ export class FoldedAnswers {
     if (body >= LOST) return this.#add(call, from.#lostBodies.at(body - LOST))
     const { text = '' } = from.#texts[body] ?? {}
     const known = this.#bodyOf(text)
-    assert(known !== undefined, 'a part of a tape has no more bodies than the whole')
+    assert(known !== undefined, 'a part of the recorded results has no more bodies than the whole')
     this.#add(call, known)
   }
 
@@ -135,7 +135,7 @@ export class FoldedAnswers {
   #requestOf(hash: Hash): number {
     const known = this.#firstRequests.indexOf(hash)
     if (known >= 0) return known
-    if (this.#firstRequests.length < limits.TAPE_BODIES_MAX) this.#firstRequests.push(hash)
+    if (this.#firstRequests.length < limits.RECORDED_BODIES_MAX) this.#firstRequests.push(hash)
     return this.#requests.add(Buffer.from(hash, 'hex'))
   }
 
@@ -143,8 +143,8 @@ export class FoldedAnswers {
   #bodyOf(text: string): number | undefined {
     const known = this.#bodies.get(text)
     if (known !== undefined) return known
-    const isTooMuch = this.#texts.length >= limits.TAPE_BODIES_MAX
-    if (isTooMuch || text.length > limits.TAPE_BODY_LENGTH_MAX) return undefined
+    const isTooMuch = this.#texts.length >= limits.RECORDED_BODIES_MAX
+    if (isTooMuch || text.length > limits.RECORDED_BODY_LENGTH_MAX) return undefined
     const place = this.#texts.push({ text, bytes: Buffer.byteLength(text) }) - 1
     this.#bodies.set(text, place)
     return place

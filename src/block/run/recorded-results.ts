@@ -84,7 +84,7 @@ export class RecordedResults {
     else if (this.#folded !== undefined) this.#fold(this.#folded, entry)
     else {
       this.#entries.push(entry)
-      if (this.#entries.length > limits.TAPE_ANSWERS_MAX) this.#foldAll()
+      if (this.#entries.length > limits.RECORDED_ANSWERS_MAX) this.#foldAll()
     }
   }
 

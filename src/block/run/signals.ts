@@ -194,7 +194,7 @@ export class RunSignals {
   /** For a checkpoint; undefined: there were too many for one. */
   save(): SavedSignals | undefined {
     const known = [...(this.#known ?? [])]
-    if (known.length > limits.TAPE_ANSWERS_MAX) return undefined
+    if (known.length > limits.RECORDED_ANSWERS_MAX) return undefined
     const taken = [...(this.#taken?.values() ?? [])].flatMap(({ calls }) => [...calls.values()])
     const open = [...[...(this.#open?.values() ?? [])].flat(), ...taken]
     return { known, open: open.sort((one, other) => one.n - other.n) }

@@ -12,7 +12,7 @@ import type {
   SandboxFacts,
   SandboxFailureCode,
   SandboxOutcome,
-  TapeEntry
+  SealedAnswer
 } from './outcome.js'
 import type { GuestReport } from './protocol.js'
 
@@ -23,7 +23,7 @@ import type { GuestReport } from './protocol.js'
 export function judge(options: {
   readonly report: GuestReport
   readonly packageId: string
-  readonly recorded: readonly TapeEntry[]
+  readonly recorded: readonly SealedAnswer[]
 }): SandboxOutcome {
   const { report, packageId, recorded } = options
   const { gasTicks, used, denied, ending } = report
@@ -108,7 +108,7 @@ function canonicalCalls(
 
 function divergence(
   calls: readonly SandboxCall[],
-  recorded: readonly TapeEntry[],
+  recorded: readonly SealedAnswer[],
   divergedAt: number | undefined
 ): string | undefined {
   if (divergedAt !== undefined) return `call ${divergedAt} was not made again`

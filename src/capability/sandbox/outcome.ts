@@ -12,7 +12,7 @@ export interface SandboxCall {
 }
 
 /** The sealed result of an earlier call. Entries stand in delivery order. */
-export type TapeEntry = {
+export type SealedAnswer = {
   readonly seq: number
   readonly requestHash: Hash
 } & (

@@ -14,7 +14,7 @@ import { storageKey } from '../permissions/keys.js'
 import { GAS_UNITS } from './abi.js'
 import { type Engine, sharedEngine } from './engine.js'
 import { judge } from './judge.js'
-import type { SandboxOutcome, TapeEntry } from './outcome.js'
+import type { SandboxOutcome, SealedAnswer } from './outcome.js'
 import type { RecordedResultMessage, RunMessage, SandboxLimits } from './protocol.js'
 import { type ReadState, SandboxWorker, seedWords } from './worker.js'
 
@@ -25,7 +25,7 @@ export interface SandboxRequest {
   /** Declared capabilities that are granted; a call of any other is refused and recorded. */
   readonly granted: readonly string[]
   /** Results of earlier calls in delivery order (K9); empty at first. */
-  readonly recorded: readonly TapeEntry[]
+  readonly recorded: readonly SealedAnswer[]
   /** The attempt's frozen time in milliseconds (K7). */
   readonly now: number
   /** Seed of the attempt (formats.md §3). */
@@ -194,7 +194,7 @@ function messageOf(request: SandboxRequest): RunMessage & { readonly bundle: str
   }
 }
 
-function recordedResultMessage(entry: TapeEntry): RecordedResultMessage {
+function recordedResultMessage(entry: SealedAnswer): RecordedResultMessage {
   if (entry.ok) return { seq: entry.seq, ok: true, text: entry.resultText }
   const { reason, details } = entry
   return { seq: entry.seq, ok: false, text: canonicalize({ reason, details }) }

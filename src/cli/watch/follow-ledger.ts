@@ -5,7 +5,7 @@ import { commitOf, placeOf } from '../inspect/ledger-source.js'
 import { lineOf, type StepAt, stepIn, type WatchedLine, type WatchedRuns } from './watched-runs.js'
 
 /** What reaches a watch, besides what its runs say. */
-export type News =
+export type LedgerChange =
   /** The runs are known that were there when it began. */
   | { readonly type: 'begun' }
   | { readonly type: 'mode'; readonly mode: string; readonly cause: Json }
@@ -20,7 +20,7 @@ export async function* followLedger(
   client: ServiceClient,
   runs: WatchedRuns,
   signal: AbortSignal
-): AsyncGenerator<News> {
+): AsyncGenerator<LedgerChange> {
   const since = await placeOf(client)
   await load(client, runs)
   yield { type: 'begun' }
@@ -33,16 +33,16 @@ export async function* followLedger(
       const said = JSON.stringify([event.mode, event.cause])
       if (said !== mode) yield event
       mode = said
-    } else yield* newsOf(client, event, commitOf(since))
+    } else yield* changesOf(client, event, commitOf(since))
   }
 }
 
-/** `upTo`: the last commit of which something may have been loaded; what it has is no news. */
-async function* newsOf(
+/** `upTo`: the last commit of which something may have been loaded; what it has is no change. */
+async function* changesOf(
   client: ServiceClient,
   event: Exclude<FeedEvent, { readonly type: 'reset' | 'mode' }>,
   upTo: number
-): AsyncGenerator<News> {
+): AsyncGenerator<LedgerChange> {
   if (event.type !== 'run' && event.type !== 'entry') return
   const isNew = commitOf(event.place) > upTo
   if (event.type === 'run') {

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, limits, systemClock } from '../../core/index.js'
 import { DEFAULT_DIRECTORY, type Frame } from '../frame/frame.js'
 import type { Screen } from '../frame/screen.js'
-import type { News } from './follow-ledger.js'
+import type { LedgerChange } from './follow-ledger.js'
 import { watchPicture } from './watch-rows.js'
 import type { WatchedRuns } from './watched-runs.js'
 
@@ -26,17 +26,17 @@ export class WatchTable {
     const table = new WatchTable()
     const [, ledger = DEFAULT_DIRECTORY] = directoryWords
     table.#screen = await output.screen((size) => {
-      const standing = { hasBegun: table.#hasBegun, mode: table.#mode }
-      const shown = { runs, ledger, now: systemClock.now(), ...standing }
+      const known = { hasBegun: table.#hasBegun, mode: table.#mode }
+      const shown = { runs, ledger, now: systemClock.now(), ...known }
       return watchPicture(output.paint, shown, size)
     })
     table.#tick()
     return table
   }
 
-  show(news: News): void {
-    if (news.type === 'begun') this.#hasBegun = true
-    if (news.type === 'mode') this.#mode = modeText(news.mode, news.cause)
+  show(change: LedgerChange): void {
+    if (change.type === 'begun') this.#hasBegun = true
+    if (change.type === 'mode') this.#mode = modeText(change.mode, change.cause)
     this.#screen?.draw()
   }
 

@@ -134,8 +134,8 @@ export function lineOf(view: RunView): WatchedLine {
 function changeOf(before: WatchedRun | undefined, run: WatchedRun): Change['change'] | undefined {
   if (run.quarantined && before?.quarantined !== true) return 'quarantined'
   if (before === undefined && run.status === 'running' && run.waits.length === 0) return 'started'
-  const status = standingOf(run)
-  if (before === undefined || standingOf(before) !== status) return status
+  const status = statusOf(run)
+  if (before === undefined || statusOf(before) !== status) return status
   const tokens = new Set(before.waits.map(({ token }) => token))
   const isAsked = run.waits.some(({ token }) => !tokens.has(token))
   if (isAsked) return status
@@ -143,7 +143,7 @@ function changeOf(before: WatchedRun | undefined, run: WatchedRun): Change['chan
 }
 
 /** A run also waits where one of its steps does while others continue. */
-function standingOf({ status, waits }: WatchedRun): WatchedRun['status'] {
+function statusOf({ status, waits }: WatchedRun): WatchedRun['status'] {
   return status === 'running' && waits.length > 0 ? 'waiting' : status
 }
 

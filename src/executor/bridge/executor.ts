@@ -10,7 +10,7 @@ import type {
   ReadRequest,
   ReadyRequest,
   ReadyState,
-  Standing,
+  TransactionStatus,
   UnfinishedTransaction,
   WriteRequest,
   WrittenCall
@@ -138,19 +138,19 @@ class BridgeExecutor implements Executor {
     return this.#routes.of(transaction.chain).broadcast(transaction, options)
   }
 
-  async look(request: LookRequest, options: CallOptions): Promise<Standing> {
+  async look(request: LookRequest, options: CallOptions): Promise<TransactionStatus> {
     const { chain, execution } = request
     // Another type only asks where a transaction is.
     if (execution.type !== this.#types.send) return this.#routes.of(chain).look(request, options)
     const write = this.#inner({ chain, execution }, 'confirm')
     const executor = this.#routes.of(chain, write.execution.type)
-    const standing = await executor.look({ ...request, execution: write.execution }, options)
-    if (standing.status !== 'included' || !standing.success) return standing
-    const messageId = this.#bridge.messageId({ chain, execution }, standing.outputs)
+    const found = await executor.look({ ...request, execution: write.execution }, options)
+    if (found.status !== 'included' || !found.success) return found
+    const messageId = this.#bridge.messageId({ chain, execution }, found.outputs)
     if (messageId === undefined) {
       throw invalid({ chain, execution }, 'it was included, and has sent no message', 'confirm')
     }
-    return { ...standing, outputs: { ...standing.outputs, message_id: messageId } }
+    return { ...found, outputs: { ...found.outputs, message_id: messageId } }
   }
 
   recover(transactions: readonly UnfinishedTransaction[]): void {

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, limits, shownText } from '../../core/index.js'
-import type { LookRequest, Revert, Standing } from '../port.js'
+import type { LookRequest, Revert, TransactionStatus } from '../port.js'
 import { MalformedAnswer } from '../rpc/malformed.js'
 import type { Settled } from '../rpc/rpc.js'
 import { RpcError } from '../rpc/rpc-error.js'
@@ -16,7 +16,7 @@ export async function lookEvm(
   chain: EvmChain,
   request: LookRequest,
   signal: AbortSignal
-): Promise<Standing> {
+): Promise<TransactionStatus> {
   const about = { phase: 'confirm', executionType: request.execution.type, sent: true } as const
   return chain.guarded(about, async () => {
     const calls = [
@@ -55,7 +55,7 @@ async function missing(
   chain: EvmChain,
   { from, nonce, hash: own }: LookRequest,
   signal: AbortSignal
-): Promise<Standing> {
+): Promise<TransactionStatus> {
   if (from === null || nonce === null) return { status: 'unknown' }
   const used = await chain.call('eth_getTransactionCount', [from, 'latest'], signal)
   if (count(used, 'eth_getTransactionCount') <= nonce) return { status: 'unknown' }
@@ -119,7 +119,7 @@ interface Included {
   readonly signal: AbortSignal
 }
 
-async function included(viem: Viem, chain: EvmChain, found: Included): Promise<Standing> {
+async function included(viem: Viem, chain: EvmChain, found: Included): Promise<TransactionStatus> {
   const { request, receipt, head, known, signal } = found
   const method = 'eth_getTransactionReceipt'
   checkAbout(request, method, receipt, receipt['transactionHash'])

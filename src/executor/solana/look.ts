@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
-import type { LookRequest, Revert, Standing } from '../port.js'
+import type { LookRequest, Revert, TransactionStatus } from '../port.js'
 import { RpcError } from '../rpc/rpc-error.js'
 import { answered, count } from './answers.js'
 import type { SolanaChain } from './chain.js'
@@ -17,7 +17,7 @@ export async function lookSolana(
   chain: SolanaChain,
   request: LookRequest,
   signal: AbortSignal
-): Promise<Standing> {
+): Promise<TransactionStatus> {
   const about = { phase: 'confirm', executionType: request.execution.type, sent: true } as const
   return chain.guarded(about, async () => {
     const { hash, validUntil } = request
@@ -74,7 +74,7 @@ interface Missing {
  * there, and keeps what was in them, does not know it: that is the proof. One that knows it has the
  * last word.
  */
-async function missing(kit: Kit, chain: SolanaChain, given: Missing): Promise<Standing> {
+async function missing(kit: Kit, chain: SolanaChain, given: Missing): Promise<TransactionStatus> {
   const { request, slot, signal } = given
   const proof = [
     statusCall({ hash: request.hash, isOld: true }),
@@ -105,7 +105,7 @@ async function included(
   kit: Kit,
   chain: SolanaChain,
   { request, status, signal }: Included
-): Promise<Standing> {
+): Promise<TransactionStatus> {
   const { hash, expected } = request
   const { slot, error, commitment } = status
   const isNeeded = expected !== null || error !== null

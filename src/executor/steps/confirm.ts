@@ -10,8 +10,8 @@ import type {
   IncludedTransaction,
   LookRequest,
   SignedTransaction,
-  Standing,
-  Terms
+  Terms,
+  TransactionStatus
 } from '../port.js'
 import { broadcastTransaction, lookAtTransaction } from './effects.js'
 import { ChainStepFailure, outcomeOf, type TransactionOutcome } from './outcome.js'
@@ -67,7 +67,7 @@ export async function confirmTransaction(
   throw new ChainStepFailure(watch.givenUp())
 }
 
-type Seen = { readonly standing: Standing } | { readonly failure: ChainFailure }
+type Seen = { readonly found: TransactionStatus } | { readonly failure: ChainFailure }
 
 /** What is seen of the newest transaction, or of the one that is included in its place. */
 async function lookAtAll(
@@ -80,7 +80,7 @@ async function lookAtAll(
   const all: Seen[] = []
   for (const hash of hashes) {
     const seen = await lookOnce(ctx, { ...look, hash, among: hashes })
-    if ('standing' in seen && seen.standing.status === 'included') return { hash, seen }
+    if ('found' in seen && seen.found.status === 'included') return { hash, seen }
     all.push(seen)
   }
   return { hash: look.hash, seen: together(all, hashes) }
@@ -90,20 +90,20 @@ async function lookAtAll(
 function together(all: readonly Seen[], hashes: readonly string[]): Seen {
   const failed = all.find((seen) => 'failure' in seen)
   if (failed !== undefined) return failed
-  const standings = all.flatMap((seen) => ('standing' in seen ? [seen.standing] : []))
+  const statuses = all.flatMap((seen) => ('found' in seen ? [seen.found] : []))
   // One that stands in the place of another is found by its own look, once the node shows it.
-  const isOfOurs = (one: Standing) =>
+  const isOfOurs = (one: TransactionStatus) =>
     one.status === 'displaced' && one.by !== null && hashes.includes(one.by)
-  if (standings.some(isOfOurs)) return { standing: { status: 'pending' } }
-  const open = (status: 'pending' | 'unknown') => standings.find((one) => one.status === status)
-  const standing = open('pending') ?? open('unknown') ?? standings[0] ?? { status: 'unknown' }
-  return { standing }
+  if (statuses.some(isOfOurs)) return { found: { status: 'pending' } }
+  const open = (status: 'pending' | 'unknown') => statuses.find((one) => one.status === status)
+  const found = open('pending') ?? open('unknown') ?? statuses[0] ?? { status: 'unknown' }
+  return { found }
 }
 
 /** A look that fails says nothing about the transaction. */
 async function lookOnce(ctx: BlockContext, request: LookRequest): Promise<Seen> {
   try {
-    return { standing: await lookAtTransaction(ctx, request) }
+    return { found: await lookAtTransaction(ctx, request) }
   } catch (error) {
     const failure = chainFailureOf(error)
     if (failure === undefined) throw error
@@ -148,7 +148,7 @@ class Watch {
     this.#last = seen
     this.#hash = hash
     if ('failure' in seen) return { kind: 'open' }
-    const { standing: status } = seen
+    const { found: status } = seen
     if (status.status !== 'displaced') this.#displaced = 0
     if (status.status !== 'unknown') this.#missing = 0
     this.#noticeReorg(status)
@@ -201,11 +201,11 @@ class Watch {
     const last = this.#last
     if (transaction?.fee === undefined || this.#wasReorged) return {}
     const { hash, from, nonce } = look
-    const standing = last !== undefined && 'standing' in last ? last.standing.status : null
+    const standing = last !== undefined && 'found' in last ? last.found.status : null
     return { transaction: { hash, from, nonce, fee: transaction.fee, standing } }
   }
 
-  #noticeReorg(status: Standing): void {
+  #noticeReorg(status: TransactionStatus): void {
     const before = this.#included
     if (before === undefined) return
     if (status.status === 'included') {
@@ -230,7 +230,9 @@ class Watch {
     }
   }
 
-  #displacement(status: Extract<Standing, { readonly status: 'displaced' }>): ChainFailure {
+  #displacement(
+    status: Extract<TransactionStatus, { readonly status: 'displaced' }>
+  ): ChainFailure {
     const by = status.by === null ? {} : { by: status.by }
     if (status.cause === 'expired') {
       return this.#failure('expired', { message: 'it was not included while it was valid' })

@@ -11,7 +11,7 @@ import type {
   ReadRequest,
   SignedTransaction,
   Simulation,
-  Standing,
+  TransactionStatus,
   WriteRequest,
   WrittenCall
 } from '../port.js'
@@ -116,8 +116,11 @@ export async function broadcastTransaction(
 }
 
 /** What the chain says about a transaction now. */
-export function lookAtTransaction(ctx: BlockContext, request: LookRequest): Promise<Standing> {
-  return ask<Standing>(ctx, chainEffects.look, request)
+export function lookAtTransaction(
+  ctx: BlockContext,
+  request: LookRequest
+): Promise<TransactionStatus> {
+  return ask<TransactionStatus>(ctx, chainEffects.look, request)
 }
 
 function ask<Answer>(ctx: BlockContext, effect: string, request: object): Promise<Answer> {

@@ -1,5 +1,5 @@
 import { type BlockContext, EffectFailure } from '../../block/index.js'
-import type { Manifest, SandboxCall, TapeEntry } from '../../capability/index.js'
+import type { Manifest, SandboxCall, SealedAnswer } from '../../capability/index.js'
 import {
   canonicalize,
   hashJson,
@@ -41,9 +41,9 @@ export async function answerCalls(options: {
   readonly state: HostState
   readonly caller: PackageCaller
   readonly calls: readonly SandboxCall[]
-}): Promise<readonly TapeEntry[]> {
+}): Promise<readonly SealedAnswer[]> {
   const { api, ctx, state, caller, calls } = options
-  const entries: TapeEntry[] = []
+  const entries: SealedAnswer[] = []
   const underWay: Promise<void>[] = []
   for (const call of calls) {
     const opened = open(call, api)
@@ -102,7 +102,7 @@ async function effect(
     readonly caller: PackageCaller
     readonly call: SandboxCall
   }
-): Promise<TapeEntry> {
+): Promise<SealedAnswer> {
   const { capability, request } = opened
   const { ctx, caller, call } = options
   switch (capability.kind) {
@@ -125,7 +125,7 @@ async function effect(
   }
 }
 
-async function answered(call: SandboxCall, perform: () => Promise<Json>): Promise<TapeEntry> {
+async function answered(call: SandboxCall, perform: () => Promise<Json>): Promise<SealedAnswer> {
   try {
     return entryOf(call, { ok: true, result: await perform() })
   } catch (error) {
@@ -138,7 +138,7 @@ async function answered(call: SandboxCall, perform: () => Promise<Json>): Promis
 function entryOf(
   { seq, requestHash }: SandboxCall,
   answer: { readonly ok: true; readonly result: Json } | Refused
-): TapeEntry {
+): SealedAnswer {
   if (!answer.ok) return { seq, requestHash, ...answer }
   return { seq, requestHash, ok: true, resultText: canonicalize(answer.result) }
 }

@@ -15,7 +15,7 @@ import type {
   FoundLater,
   SentTransaction,
   SignedTransaction,
-  Standing
+  TransactionStatus
 } from '../../executor/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import type { NodeDiagnostic, RunDocuments } from '../../workflow/index.js'
@@ -139,7 +139,7 @@ async function checked(
   try {
     const request = executor.lookFor(one) as unknown as Json
     const status = await asked(registry, executor.chainEffects.look, { chain, request, signal })
-    const found = executor.foundLater(recorded, status as unknown as Standing)
+    const found = executor.foundLater(recorded, status as unknown as TransactionStatus)
     if (found.status === 'in_place') return { ...about, found, diagnostic: null }
     const isUnknown = found.status === 'included' || found.status === 'mismatch'
     if (!('blockHash' in one) || isUnknown) {

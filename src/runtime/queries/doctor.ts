@@ -12,8 +12,8 @@ export async function doctorChecks(parts: QueryParts): Promise<readonly HealthCh
   const quarantined = marks.filter(({ isReleased }) => !isReleased)
   const warnings = (await parts.warnings?.()) ?? []
   const findings = findingsOf({ cause, causes: parts.causes?.() ?? [], warnings })
-  const standing = { mode, receipts, isFollower, quarantined }
-  const health = async () => ledgerHealth(standing, findings, process.pid)
+  const condition = { mode, receipts, isFollower, quarantined }
+  const health = async () => ledgerHealth(condition, findings, process.pid)
   // In memory, and of a snapshot file, there is no place.
   const isPlace = (await inspectLocation(location).catch(() => undefined)) !== undefined
   if (!isPlace) return [checkNode(), ...(await health())]

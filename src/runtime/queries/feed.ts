@@ -1,11 +1,11 @@
 import { type Clock, type Json, limits, type RunId, TallyError } from '../../core/index.js'
 import type { CommitLine, Ledger, PastCommit, PastLedger, RunRecord } from '../../ledger/index.js'
-import { News, type NewsParts } from './feed-news.js'
+import { FeedChanges, type FeedSources } from './feed-changes.js'
 import { logLine } from './ledger-log.js'
 import type { EventPlace, FeedEvent, RunLine } from './query-types.js'
 
-export interface FeedParts extends NewsParts {
-  readonly ledger: NewsParts['ledger'] & Pick<Ledger, 'past' | 'run'>
+export interface FeedParts extends FeedSources {
+  readonly ledger: FeedSources['ledger'] & Pick<Ledger, 'past' | 'run'>
   line(record: RunRecord): Promise<RunLine>
   /** Paces a feed that gives changes. */
   readonly clock: Clock
@@ -42,21 +42,21 @@ export async function* feed(
   const place = since === undefined ? undefined : parsePlace(since)
   const { ledger, clock } = parts
   let next = 0
-  const news = new News(parts, signal)
+  const changes = new FeedChanges(parts, signal)
   try {
     const past = await ledger.past()
     let at = place ?? { seq: past.commits, line: 0 }
     while (!signal.aborted) {
-      yield* news.take()
+      yield* changes.take()
       if (isLost(past, at, paceMs !== undefined)) {
         at = { seq: past.commits, line: 0 }
         yield { type: 'reset', place: placeText(at) }
       } else if (at.seq < past.commits && paceMs !== undefined) {
         const hasClosed = () => ledger.mode === 'closed'
-        await news.until(next, clock, () => signal.aborted || hasClosed())
+        await changes.until(next, clock, () => signal.aborted || hasClosed())
         if (hasClosed()) {
           // What is left is read behind the last place, by the next that opens it.
-          yield* news.take()
+          yield* changes.take()
           return
         }
         if (clock.now() < next) continue
@@ -71,11 +71,11 @@ export async function* feed(
       } else if (ledger.mode === 'closed') {
         return
       } else {
-        await news.next(() => signal.aborted || at.seq < past.commits)
+        await changes.next(() => signal.aborted || at.seq < past.commits)
       }
     }
   } finally {
-    news.close()
+    changes.close()
   }
 }
 

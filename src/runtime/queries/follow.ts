@@ -23,10 +23,10 @@ export async function* followedRun(
   if (ledger.run(id) === undefined) throw new TallyError('run.not_found', { runId: id })
   const past = await ledger.past()
   let at: Place = after === undefined ? BEGINNING : placeIn(past.commits, after)
-  const news = new RunNews(ledger, id, signal)
+  const changes = new RunChanges(ledger, id, signal)
   try {
     while (!signal.aborted) {
-      news.taken()
+      changes.taken()
       for (const { place, text } of entriesAfter(past, id, at)) {
         at = place
         const entry = JSON.parse(text) as JsonObject
@@ -34,10 +34,10 @@ export async function* followedRun(
         if (entry['k'] === 'run.finished' || signal.aborted) return
       }
       if (ledger.mode === 'closed' || hasEnded(ledger, id)) return
-      await news.next()
+      await changes.next()
     }
   } finally {
-    news.close()
+    changes.close()
   }
 }
 
@@ -66,7 +66,7 @@ function hasEnded(ledger: FollowedLedger, id: RunId): boolean {
 }
 
 /** Whether a commit has moved the run since its entries were last asked for. */
-class RunNews {
+class RunChanges {
   readonly #stops: readonly (() => void)[]
   readonly #signal: AbortSignal
   #hasMoved = false

@@ -4,7 +4,7 @@ import { quarantineWarning } from '../run/quarantine-refusal.js'
 import type { HealthCheck } from './query-types.js'
 
 /** What a ledger says of itself. */
-export interface LedgerStanding {
+export interface LedgerCondition {
   readonly mode: LedgerMode
   readonly receipts: number
   readonly isFollower: boolean
@@ -20,7 +20,7 @@ export interface OpeningFindings {
 
 /** How a ledger is; `pid` is the process that holds it, if one does. */
 export function ledgerHealth(
-  { mode, receipts, isFollower, quarantined }: LedgerStanding,
+  { mode, receipts, isFollower, quarantined }: LedgerCondition,
   { causes, warnings, notChecked }: OpeningFindings,
   pid: number | undefined
 ): readonly HealthCheck[] {
@@ -54,12 +54,12 @@ export function ledgerHealth(
  * A service gives all causes that it found when it opened the ledger; one of 0.1.0 the first. What
  * opening found goes with its first cause: one that came later stands alone.
  */
-export function findingsOf(standing: {
+export function findingsOf(condition: {
   readonly cause: OpeningCause | null
   readonly causes?: readonly OpeningCause[]
   readonly warnings: readonly string[]
 }): OpeningFindings {
-  const { cause, causes: found = [], warnings } = standing
+  const { cause, causes: found = [], warnings } = condition
   const causes = cause === null ? [] : found[0]?.message === cause.message ? found : [cause]
   return { causes: causes.map(remedied), warnings, notChecked: [] }
 }

@@ -85,7 +85,7 @@ export class ScheduleKeeper {
   }
 
   problemOf(name: string): string | null {
-    return this.#scheduler?.standing(name).problem ?? null
+    return this.#scheduler?.conditionOf(name).problem ?? null
   }
 
   warnings(): readonly string[] {

@@ -43,7 +43,7 @@ export interface SchedulerParts {
  */
 export class Scheduler implements Timed {
   readonly #parts: SchedulerParts
-  readonly #known = new Map<string, Standing>()
+  readonly #known = new Map<string, ArmedSchedule>()
   readonly #leaveClock: (() => void) | undefined
   #beganAt = 0
   #firing = 0
@@ -72,7 +72,7 @@ export class Scheduler implements Timed {
   }
 
   /** What a schedule has come to, by its name. */
-  standing(name: string): { readonly problem: string | null } {
+  conditionOf(name: string): { readonly problem: string | null } {
     return { problem: this.#known.get(name)?.problem ?? null }
   }
 
@@ -86,7 +86,7 @@ export class Scheduler implements Timed {
   /** Begins no more; a start that is under way is refused as any other, and begins elsewhere. */
   close(): void {
     this.#isClosed = true
-    for (const standing of this.#known.values()) standing.callOff?.()
+    for (const armed of this.#known.values()) armed.callOff?.()
     this.#leaveClock?.()
   }
 
@@ -121,11 +121,11 @@ export class Scheduler implements Timed {
 
   async #take(
     schedule: RegisteredSchedule,
-    before: Standing | undefined,
+    before: ArmedSchedule | undefined,
     past: Past | undefined
   ): Promise<void> {
     before?.callOff?.()
-    const standing: Standing = {
+    const armed: ArmedSchedule = {
       schedule,
       timing: timing(schedule.spec, schedule.from),
       base: Math.max(schedule.from, before?.base ?? 0, this.#lookedAt(schedule, past)),
@@ -133,12 +133,11 @@ export class Scheduler implements Timed {
       problem: null,
       callOff: undefined
     }
-    this.#known.set(schedule.name, standing)
+    this.#known.set(schedule.name, armed)
     const { queues } = this.#parts.runs
     if (schedule.spec.overlap === 'queue') queues.declare(tagOf(schedule.name), oneAtOnce())
-    for (const runId of past?.open ?? [])
-      this.#watch(standing, await this.#parts.runs.attach(runId))
-    if (!schedule.isPaused) this.#due(standing)
+    for (const runId of past?.open ?? []) this.#watch(armed, await this.#parts.runs.attach(runId))
+    if (!schedule.isPaused) this.#due(armed)
   }
 
   /** Up to when everything that fell due was begun, or was left out by the rule of overlap. */
@@ -150,20 +149,20 @@ export class Scheduler implements Timed {
   }
 
   /** Begins what has fallen due, and waits for the next. */
-  #due(standing: Standing): void {
+  #due(armed: ArmedSchedule): void {
     const { clock } = this.#parts
-    const { schedule, timing: times, base } = standing
+    const { schedule, timing: times, base } = armed
     const now = clock.now()
-    for (const at of this.#chosen(standing, now)) this.#plan(standing, at)
-    standing.base = Math.max(base, now)
-    const next = times.next(standing.base)
+    for (const at of this.#chosen(armed, now)) this.#plan(armed, at)
+    armed.base = Math.max(base, now)
+    const next = times.next(armed.base)
     if (next === undefined || this.#isClosed) return
-    standing.callOff = clock.schedule(next, () => {
-      if (this.#known.get(schedule.name) === standing) this.#due(standing)
+    armed.callOff = clock.schedule(next, () => {
+      if (this.#known.get(schedule.name) === armed) this.#due(armed)
     })
   }
 
-  #chosen({ schedule, timing: times, base }: Standing, now: number): readonly number[] {
+  #chosen({ schedule, timing: times, base }: ArmedSchedule, now: number): readonly number[] {
     const { catchUp } = schedule.spec
     const most = typeof catchUp === 'number' ? catchUp : 1
     const found = times.between(base, now, most)
@@ -171,28 +170,28 @@ export class Scheduler implements Timed {
   }
 
   /** One after the other: what one begins is open for the next. */
-  #plan(standing: Standing, at: number): void {
+  #plan(armed: ArmedSchedule, at: number): void {
     this.#firing += 1
     this.#turn = this.#turn
-      .then(() => this.#fire(standing, at))
+      .then(() => this.#fire(armed, at))
       .catch((error: unknown) => {
         // What is wrong with one stands in its problem, and keeps no other from its time.
-        standing.problem = error instanceof Error ? error.message : String(error)
+        armed.problem = error instanceof Error ? error.message : String(error)
       })
       .finally(() => {
         this.#firing -= 1
       })
   }
 
-  async #fire(standing: Standing, at: number): Promise<void> {
-    const { schedule, open } = standing
-    const isCurrent = this.#known.get(schedule.name) === standing
+  async #fire(armed: ArmedSchedule, at: number): Promise<void> {
+    const { schedule, open } = armed
+    const isCurrent = this.#known.get(schedule.name) === armed
     if (this.#isClosed || !isCurrent || schedule.isPaused) return
     const { name, spec } = schedule
     const { overlap } = spec
     if (open.size > 0 && overlap === 'skip') return
     if (open.size >= limits.SCHEDULE_OPEN_MAX) {
-      standing.problem = `${open.size} of its runs are open, and it begins no more`
+      armed.problem = `${open.size} of its runs are open, and it begins no more`
       return
     }
     if (overlap === 'cancel') await this.#cancel(open, schedule)
@@ -200,12 +199,12 @@ export class Scheduler implements Timed {
     const entry = this.#parts.runs.begin(id, this.#source(schedule), this.#terms(schedule))
     const begun = await entry.begun
     if (begun.refused !== undefined) {
-      standing.problem = `its run is refused: ${begun.refused.response.reason ?? 'invalid'}`
+      armed.problem = `its run is refused: ${begun.refused.response.reason ?? 'invalid'}`
       return
     }
-    this.#watch(standing, entry)
+    this.#watch(armed, entry)
     await this.#parts.ledger.durable(begun.position)
-    standing.problem = null
+    armed.problem = null
   }
 
   async #cancel(open: ReadonlySet<RunId>, { by }: RegisteredSchedule): Promise<void> {
@@ -231,7 +230,7 @@ export class Scheduler implements Timed {
   }
 
   /** Until a run has ended. */
-  #watch({ open }: Standing, { runId, result }: RunEntry): void {
+  #watch({ open }: ArmedSchedule, { runId, result }: RunEntry): void {
     open.add(runId)
     const ended = () => void open.delete(runId)
     result.then(ended, ended)
@@ -244,7 +243,7 @@ interface Past {
 }
 
 /** A schedule, and how far it has come. */
-interface Standing {
+interface ArmedSchedule {
   readonly schedule: RegisteredSchedule
   readonly timing: Timing
   /** What fell due up to then was looked at. */

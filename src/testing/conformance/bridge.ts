@@ -114,10 +114,10 @@ async function messageOf(
   const { raw: _, executionType: __, ...asked } = transaction
   const look = { ...asked, execution: transfer, expected: null }
   for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
-    const standing = await executor.look(look, call())
-    if (standing.status === 'included') {
-      ok(standing.success, 'the transfer has failed')
-      const { message_id: id } = standing.outputs
+    const found = await executor.look(look, call())
+    if (found.status === 'included') {
+      ok(found.success, 'the transfer has failed')
+      const { message_id: id } = found.outputs
       ok(typeof id === 'string' && id !== '', 'it gives no message_id')
       return id
     }

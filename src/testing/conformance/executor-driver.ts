@@ -8,7 +8,7 @@ import {
   type Executor,
   type LookRequest,
   type SignedTransaction,
-  type Standing
+  type TransactionStatus
 } from '../../executor/index.js'
 import { type ConformanceCheck, runCheck } from './check.js'
 
@@ -124,16 +124,16 @@ export async function settled(
   { executor, call, has }: Pick<ExecutorTest, 'executor' | 'call' | 'has'>,
   transaction: SignedTransaction,
   execution: Execution
-): Promise<Standing> {
+): Promise<TransactionStatus> {
   const look = () => executor.look(lookOf(transaction, execution), call())
-  const isOpen = ({ status }: Standing) =>
+  const isOpen = ({ status }: TransactionStatus) =>
     status === 'pending' || (status === 'unknown' && !has.includes('pool'))
-  let standing = await look()
-  for (let looks = 0; isOpen(standing) && looks < LOOKS_MAX; looks += 1) {
+  let found = await look()
+  for (let looks = 0; isOpen(found) && looks < LOOKS_MAX; looks += 1) {
     await nextTurn()
-    standing = await look()
+    found = await look()
   }
-  return standing
+  return found
 }
 
 const LOOKS_MAX = 2_000

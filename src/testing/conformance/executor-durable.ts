@@ -60,6 +60,6 @@ export async function isOutrun(test: ExecutorTest): Promise<void> {
 }
 
 async function statusOf(test: ExecutorTest, of: Executor, transaction: SignedTransaction) {
-  const standing = await of.look(lookOf(transaction, test.write(1)), test.call())
-  return standing.status === 'displaced' ? standing.cause : standing.status
+  const found = await of.look(lookOf(transaction, test.write(1)), test.call())
+  return found.status === 'displaced' ? found.cause : found.status
 }

@@ -18,8 +18,8 @@ export async function expires(test: ExecutorTest): Promise<void> {
   const never = await prepared(test, execution)
   const last = await prepared(test, test.write(2))
   const statusOf = async (of: Executor = executor) => {
-    const standing = await of.look(lookOf(never, execution), call())
-    return standing.status === 'displaced' ? standing.cause : standing.status
+    const found = await of.look(lookOf(never, execution), call())
+    return found.status === 'displaced' ? found.cause : found.status
   }
   const toCome = await blocksLeft(test, never)
   for (const blocks of [0, 1, Math.floor(toCome / 2)]) {
@@ -64,8 +64,8 @@ export async function isFoundLate(test: ExecutorTest): Promise<void> {
   for (const blocks of [0, 1, SETTLING_STEP_BLOCKS, LATE_BLOCKS]) {
     await test.mine(blocks)
     for (const one of [executor, test.restart()]) {
-      const standing = await one.look(lookOf(transaction, execution), call())
-      equal(standing.status, 'included')
+      const found = await one.look(lookOf(transaction, execution), call())
+      equal(found.status, 'included')
     }
   }
   // They have expired, and landed before that: a refusal would say that they did not.
@@ -73,8 +73,8 @@ export async function isFoundLate(test: ExecutorTest): Promise<void> {
     await one.broadcast(transaction, call())
     await test.mine(1)
     equal(await test.effective(), 1)
-    const standing = await one.look(lookOf(transaction, execution), call())
-    equal(standing.status, 'included')
+    const found = await one.look(lookOf(transaction, execution), call())
+    equal(found.status, 'included')
   }
 }
 

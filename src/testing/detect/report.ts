@@ -1,4 +1,4 @@
-import type { TapeEntry } from '../../block/index.js'
+import type { SealedAnswer } from '../../block/index.js'
 import type { Json } from '../../core/index.js'
 
 /**
@@ -19,7 +19,7 @@ export interface DetectedBlock {
    * Answers to its calls in the order of delivery; `seq` counts the calls from 1. Steps of a
    * workflow in code have the effect `step`, and for `body` what the step gives.
    */
-  readonly tape?: readonly Pick<TapeEntry, 'seq' | 'effect' | 'ok' | 'body'>[]
+  readonly tape?: readonly Pick<SealedAnswer, 'seq' | 'effect' | 'ok' | 'body'>[]
 }
 
 export interface ImpurityOptions {

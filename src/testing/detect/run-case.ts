@@ -21,11 +21,11 @@ export async function runCase(one: JobCase, { world, isSearching }: Job): Promis
   const execution = new Execution('block')
   const keys = new Execution('block')
   const input = world.isReversed ? reversed(one.input ?? null) : (one.input ?? null)
-  const tape = (one.tape ?? []).map((entry) => givenOf(block, entry))
+  const recordedResults = (one.tape ?? []).map((entry) => givenOf(block, entry))
   const execute = async (watching: Execution, isWatchingKeys = false): Promise<OnceResult> => {
     beginReadings(world)
     const code = watched(block, watching, isWatchingKeys)
-    return checkOnce(code, { input, state: one.state ?? {}, tape })
+    return checkOnce(code, { input, state: one.state ?? {}, recordedResults })
   }
   const searched = isSearching ? await search(one, block, () => execute(keys, true)) : undefined
   const first = await execute(execution)

@@ -17,7 +17,7 @@ import {
   chainEffects,
   chainFailed,
   type Revert,
-  type Standing
+  type TransactionStatus
 } from '../../executor/index.js'
 import type { ScriptLine } from './case.js'
 
@@ -155,7 +155,7 @@ export class ChainWorld {
     }
   }
 
-  #standing({ hash, chain }: ChainRequest): Standing {
+  #standing({ hash, chain }: ChainRequest): TransactionStatus {
     const found = this.#sent.get(hash)
     if (found === undefined) return { status: 'unknown' }
     const { includedAt, outputs, revert } = found

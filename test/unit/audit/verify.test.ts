@@ -86,7 +86,7 @@ describe('verify by doing it again', () => {
     ['another result', () => ({ n: 7 }), { field: 'journal.response' }],
     ['a failure', (ctx) => ctx.fail('no'), { field: 'result', signed: 'a success' }],
     [
-      'a call that no tape answers',
+      'a call that no recorded result answers',
       (ctx) => ctx.effect('rate', { perform: () => 1 }),
       { field: 'sealed.1', signed: 'none', computed: 'a response to rate' }
     ],

@@ -9,7 +9,7 @@ import {
   type Sandbox,
   type SandboxOutcome,
   type SandboxRequest,
-  type TapeEntry
+  type SealedAnswer
 } from '../../../src/capability/index.js'
 import { canonicalize, type Json, sha256Hex } from '../../../src/core/index.js'
 
@@ -81,7 +81,7 @@ export function sandboxOfFile(): {
 }
 
 /** The entry of a call that was answered. */
-export function answered(seq: number, asked: Json, result: Json): TapeEntry {
+export function answered(seq: number, asked: Json, result: Json): SealedAnswer {
   return {
     seq,
     requestHash: sha256Hex(canonicalize(asked)),

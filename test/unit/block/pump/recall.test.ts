@@ -8,8 +8,8 @@ import { hashJson, type Json, limits, type RunId } from '../../../../src/core/in
 const runId = 'recalled' as RunId
 const one: AttemptKey = { path: 'root/a', step: 1, attempt: 1 }
 const other: AttemptKey = { path: 'root/"b"', step: 2, attempt: 1 }
-const ANSWERS = limits.TAPE_ANSWERS_MAX * 2
-const pad = 'x'.repeat(limits.TAPE_BODY_LENGTH_MAX)
+const ANSWERS = limits.RECORDED_ANSWERS_MAX * 2
+const pad = 'x'.repeat(limits.RECORDED_BODY_LENGTH_MAX)
 
 function sealed(place: AttemptKey, seq: number, n: number, round = 0): Sealed {
   const body = { seq, round, pad }
@@ -33,13 +33,13 @@ function recordedTapes() {
   const entries: JournalEntry[] = [sealed(one, 1, 0, 1)]
   const tapes = new Map([one, other].map((place) => [place, new RecordedResults(() => false)]))
   for (let seq = 1; seq <= ANSWERS; seq += 1) {
-    for (const [place, tape] of tapes) {
+    for (const [place, results] of tapes) {
       const entry = sealed(place, seq, entries.length)
       entries.push(entry)
-      tape.add(entry)
+      results.add(entry)
     }
   }
-  const recalled = [...tapes].map(([place, tape]) => ({ place, tape }))
+  const recalled = [...tapes].map(([place, results]) => ({ place, results }))
   return { entries, recalled }
 }
 
@@ -61,8 +61,8 @@ function portOf(entries: readonly JournalEntry[], failsAt = Number.POSITIVE_INFI
   return { port, passes }
 }
 
-function lostOf(tape: RecordedResults): readonly RecordedResult[] {
-  return tape.lostFrom(1, tape.length)
+function lostOf(results: RecordedResults): readonly RecordedResult[] {
+  return results.lostFrom(1, results.length)
 }
 
 describe('answers that only the journal has', () => {
@@ -71,10 +71,10 @@ describe('answers that only the journal has', () => {
     const { port, passes } = portOf(entries)
     const recall = new Recall(port, recalled)
     const reading = recall.run()
-    const read = async ({ place, tape }: (typeof recalled)[number], most: number) => {
+    const read = async ({ place, results }: (typeof recalled)[number], most: number) => {
       const reader = recall.reader(place)
       const bodies: unknown[] = []
-      for (const answer of lostOf(tape).slice(0, most)) {
+      for (const answer of lostOf(results).slice(0, most)) {
         if (place === other) await new Promise((resolve) => setImmediate(resolve))
         bodies.push(await reader.next(answer))
       }
@@ -95,21 +95,22 @@ describe('answers that only the journal has', () => {
 
   it('D6: that the journal does not have, or cannot give, are missed', async () => {
     const { entries, recalled } = recordedTapes()
-    const [, { place, tape } = { place: other, tape: new RecordedResults(() => false) }] = recalled
+    const [, { place, results } = { place: other, results: new RecordedResults(() => false) }] =
+      recalled
     const short = portOf(entries.filter((entry) => entry.n < 20))
-    const recall = new Recall(short.port, [{ place, tape }])
+    const recall = new Recall(short.port, [{ place, results }])
     const reading = recall.run()
     const reader = recall.reader(place)
     const found: boolean[] = []
-    for (const answer of lostOf(tape)) found.push((await reader.next(answer)) !== undefined)
+    for (const answer of lostOf(results)) found.push((await reader.next(answer)) !== undefined)
     expect(found.filter((is) => is).length).toBeLessThan(12)
     expect(found.at(-1)).toBe(false)
     await reading
-    const broken = new Recall(portOf(entries, 20).port, [{ place, tape }])
+    const broken = new Recall(portOf(entries, 20).port, [{ place, results }])
     const failing = broken.run()
     await expect(
       (async () => {
-        for (const answer of lostOf(tape)) await broken.reader(place).next(answer)
+        for (const answer of lostOf(results)) await broken.reader(place).next(answer)
       })()
     ).rejects.toThrow('the disk is gone')
     await failing
@@ -118,9 +119,10 @@ describe('answers that only the journal has', () => {
   it('L7: are given to a later attempt a few at a time, in whatever order it asks', async () => {
     const { entries, recalled } = recordedTapes()
     const { port, passes } = portOf(entries)
-    const [{ place, tape } = { place: one, tape: new RecordedResults(() => false) }] = recalled
-    const kept = new KeptBodies(port, { place, tape })
-    const lost = lostOf(tape)
+    const [{ place, results } = { place: one, results: new RecordedResults(() => false) }] =
+      recalled
+    const kept = new KeptBodies(port, { place, results })
+    const lost = lostOf(results)
     const bodies = await Promise.all(lost.map((answer) => kept.body(answer)))
     expect(bodies).toEqual(lost.map(({ seq }) => ({ seq, round: 0, pad })))
     expect(passes).toHaveLength(ANSWERS / 16)

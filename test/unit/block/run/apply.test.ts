@@ -107,7 +107,7 @@ describe('the entries of a run', () => {
     expect([waits.size, run.state.waits.isEmpty]).toEqual([0, true])
   })
 
-  it('L10: take results from a tape, with the waits in their place', () => {
+  it('L10: take results that were recorded, with the waits in their place', () => {
     const run = new RunOfTest()
     const attempt = run.open()
     run.apply(sealed(1))

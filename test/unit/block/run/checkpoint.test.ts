@@ -133,7 +133,7 @@ describe('the checkpoint of a run', () => {
     expect(checkpointOf(run.state, () => null)).toBeUndefined()
     const long = new RunOfTest()
     long.open()
-    for (let seq = 1; seq <= limits.TAPE_ANSWERS_MAX + 1; seq += 1) long.apply(sealed(seq))
+    for (let seq = 1; seq <= limits.RECORDED_ANSWERS_MAX + 1; seq += 1) long.apply(sealed(seq))
     expect(checkpointOf(long.state, () => null)).toBeUndefined()
     long.apply(failure)
     expect(checkpointOf(long.state, () => null)).toBeUndefined()

@@ -138,7 +138,7 @@ describe('what an attempt has sent', () => {
 describe('an attempt with many answers', () => {
   const many = (more: Told = {}) => {
     const past = pastOf({ requests: [asked(3)], ...more })
-    for (let seq = 1; seq <= limits.TAPE_ANSWERS_MAX + 1; seq += 1) {
+    for (let seq = 1; seq <= limits.RECORDED_ANSWERS_MAX + 1; seq += 1) {
       past.recorded.add(sealed(seq, { n: 100 + seq }))
     }
     return past
@@ -157,9 +157,9 @@ describe('an attempt with many answers', () => {
         .map(({ seq }) => seq)
     ).toEqual([3])
     const all = many({ keepsAll: true }).recorded.whole()
-    expect(all).toHaveLength(limits.TAPE_ANSWERS_MAX + 1)
+    expect(all).toHaveLength(limits.RECORDED_ANSWERS_MAX + 1)
     const parted = many({ keepsAll: true }).without([2], { isStated: false })
-    expect(parted.recorded.whole()).toHaveLength(limits.TAPE_ANSWERS_MAX)
+    expect(parted.recorded.whole()).toHaveLength(limits.RECORDED_ANSWERS_MAX)
     expect(parted.outside()).toMatchObject({ written: [{ seq: 3 }], unanswered: [] })
   })
 
@@ -182,8 +182,8 @@ describe('recorded results', () => {
   }
   const looks = (from: number, count: number, more: Partial<Sealed> = {}) =>
     Array.from({ length: count }, (_, at) => sealed(from + at, more))
-  const most = limits.TAPE_ANSWERS_MAX
-  const long = 'x'.repeat(limits.TAPE_BODY_LENGTH_MAX)
+  const most = limits.RECORDED_ANSWERS_MAX
+  const long = 'x'.repeat(limits.RECORDED_BODY_LENGTH_MAX)
 
   it('K9: have the number of their first entry, and of the call that failed first', () => {
     expect([results([]).firstEntry, results([]).firstFailure]).toEqual([
@@ -227,7 +227,7 @@ describe('recorded results', () => {
   it('K9: keep short bodies up to a number, and say which are lost', () => {
     const bodies = looks(1, 60).map((one, at) => ({ ...one, body: `${at} ${long.slice(10)}` }))
     const many = results(bodies)
-    expect(many.lost).toBe(60 - limits.TAPE_BODIES_MAX)
+    expect(many.lost).toBe(60 - limits.RECORDED_BODIES_MAX)
     const lost = many.lostFrom(1, 5)
     expect(lost.map(({ seq }) => seq)).toEqual([33, 34, 35, 36, 37])
     expect(lost[0]).toEqual({
@@ -246,8 +246,8 @@ describe('recorded results', () => {
     const quoted = (length: number) =>
       results(looks(1, most + 1, { body: 'x'.repeat(length) })).lost
     expect([
-      quoted(limits.TAPE_BODY_LENGTH_MAX - 2),
-      quoted(limits.TAPE_BODY_LENGTH_MAX - 1)
+      quoted(limits.RECORDED_BODY_LENGTH_MAX - 2),
+      quoted(limits.RECORDED_BODY_LENGTH_MAX - 1)
     ]).toEqual([0, most + 1])
   })
 

@@ -83,7 +83,7 @@ describe('an attempt that polls', () => {
     }
     expect(journal).toHaveLength(limits.POLL_ATTEMPTS_MAX * 2 - 1)
     // Bodies that were first, effects and requests; none of the answers themselves.
-    expect(most).toBeLessThanOrEqual(limits.TAPE_ANSWERS_MAX + limits.TAPE_BODIES_MAX)
+    expect(most).toBeLessThanOrEqual(limits.RECORDED_ANSWERS_MAX + limits.RECORDED_BODIES_MAX)
     expect(attempt.recorded.whole()).toEqual([])
     expect(attempt.recorded.lost).toBeGreaterThan(limits.POLL_ATTEMPTS_MAX * 0.9)
     expect(attempt.sealedReferences()).toEqual(

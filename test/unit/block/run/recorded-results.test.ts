@@ -10,7 +10,7 @@ import { sealAgain, sealed } from '../../../support/sealed-answers.js'
 const bodies: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom<Json[]>(null, { value: '0' }, 'pending'),
   fc.nat(60).map((block): Json => ({ block })),
-  fc.string({ minLength: limits.TAPE_BODY_LENGTH_MAX, maxLength: 300 })
+  fc.string({ minLength: limits.RECORDED_BODY_LENGTH_MAX, maxLength: 300 })
 )
 
 const entries = fc
@@ -35,22 +35,22 @@ const entries = fc
  * earlier.
  */
 function filled(list: readonly Sealed[], writes: ReadonlySet<number>) {
-  const tape = new RecordedResults(({ seq }) => writes.has(seq))
+  const results = new RecordedResults(({ seq }) => writes.has(seq))
   const model: Sealed[] = []
   for (const entry of list) {
     const known = model.findIndex(({ seq }) => seq === entry.seq)
     const earlier = model[known]
     if (earlier !== undefined && earlier.effect !== 'state.list') continue
     const added = earlier === undefined ? entry : { ...entry, effect: 'state.list' }
-    tape.add(added)
+    results.add(added)
     if (earlier === undefined) model.push(added)
     else model[known] = added
   }
-  return { tape, model }
+  return { results, model }
 }
 
-function expectSame(tape: RecordedResults, model: readonly Sealed[]): void {
-  const answers = Array.from({ length: tape.length }, (_, at) => tape.at(at))
+function expectSame(results: RecordedResults, model: readonly Sealed[]): void {
+  const answers = Array.from({ length: results.length }, (_, at) => results.at(at))
   const known = ({ seq, effect, requestHash, ok }: RecordedResult) => ({
     seq,
     effect,
@@ -62,32 +62,32 @@ function expectSame(tape: RecordedResults, model: readonly Sealed[]): void {
     const entry = model[at]
     if (answer?.body === undefined) expect(answer?.responseHash).toBe(entry?.responseHash)
     else expect(answer.body).toEqual(entry?.body)
-    expect(tape.find(entry?.seq ?? -1)).toEqual(answer)
+    expect(results.find(entry?.seq ?? -1)).toEqual(answer)
   }
-  expect(tape.lost).toBe(answers.filter((answer) => answer?.body === undefined).length)
-  expect(tape.references(sealAgain)).toEqual(
+  expect(results.lost).toBe(answers.filter((answer) => answer?.body === undefined).length)
+  expect(results.references(sealAgain)).toEqual(
     model.map(({ seq, effect, requestHash, responseHash, body }) => {
       const bytes = Buffer.byteLength(canonicalize(body))
       return { seq, effect, requestHash, responseHash, bytes }
     })
   )
-  expect(tape.seqsFrom(0)).toEqual(model.map(({ seq }) => seq))
-  expect(['look', 'timer', 'wait'].map((effect) => tape.hasEffect(effect))).toEqual(
+  expect(results.seqsFrom(0)).toEqual(model.map(({ seq }) => seq))
+  expect(['look', 'timer', 'wait'].map((effect) => results.hasEffect(effect))).toEqual(
     ['look', 'timer', 'wait'].map((effect) => model.some((entry) => entry.effect === effect))
   )
 }
 
-describe('a tape', () => {
+describe('recorded results', () => {
   it('K9: says the same of its answers, whether it is folded or not', () => {
     fc.assert(
       fc.property(entries, fc.array(fc.nat(50)), (list, writes) => {
-        const { tape, model } = filled(list, new Set(writes))
-        expectSame(tape, model)
-        expect(tape.isWhole).toBe(model.length <= limits.TAPE_ANSWERS_MAX)
+        const { results, model } = filled(list, new Set(writes))
+        expectSame(results, model)
+        expect(results.isWhole).toBe(model.length <= limits.RECORDED_ANSWERS_MAX)
         const specials = model.filter(
           ({ seq, effect }) => seq === 0 || effect === 'state.list' || writes.includes(seq)
         )
-        expect(tape.whole()).toEqual(tape.isWhole ? model : specials)
+        expect(results.whole()).toEqual(results.isWhole ? model : specials)
       }),
       { numRuns: cases({ usual: 10, long: 40 }) }
     )
@@ -96,9 +96,9 @@ describe('a tape', () => {
   it('L10: is parted into what the code still asks for and what it does not', () => {
     fc.assert(
       fc.property(entries, fc.nat(limits.ATTEMPT_EFFECTS_MAX), (list, border) => {
-        const { tape, model } = filled(list, new Set())
+        const { results, model } = filled(list, new Set())
         const [first, second] = [new RecordedResults(() => false), new RecordedResults(() => false)]
-        tape.part((seq) => seq < border, first, second)
+        results.part((seq) => seq < border, first, second)
         expectSame(
           first,
           model.filter(({ seq }) => seq < border)

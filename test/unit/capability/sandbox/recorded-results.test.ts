@@ -9,7 +9,7 @@ const two = runs(`
   const second = await api.messages.send({ text: 'paid ' + first.id })
   return { first, second, random: Math.random() > -1 }`)
 
-describe('suspension and the tape', () => {
+describe('suspension and recorded results', () => {
   it('K9: a call suspends, and the code runs again from the start with its result', async () => {
     const first = await execute(two)
     expect(first).toMatchObject({

@@ -8,7 +8,7 @@ import {
   ENGINE_WASM_SHA256,
   type SandboxLimits,
   type SandboxOutcome,
-  type TapeEntry
+  type SealedAnswer
 } from '../../../../src/capability/index.js'
 import { METER_NAME } from '../../../../src/capability/sandbox/abi.js'
 import { meteredWasm } from '../../../../src/capability/sandbox/metered-wasm.js'
@@ -24,7 +24,7 @@ interface Vector {
   readonly bundle: string
   readonly intent: Json
   readonly granted: readonly string[]
-  readonly tape: readonly TapeEntry[]
+  readonly tape: readonly SealedAnswer[]
   readonly now: number
   readonly seed: string
   readonly state: Readonly<Record<string, string>>

@@ -2,7 +2,7 @@ import { EffectFailure, type EffectOptions } from '../../../../src/block/index.j
 import {
   parseManifest,
   type SandboxCall,
-  type TapeEntry
+  type SealedAnswer
 } from '../../../../src/capability/index.js'
 import {
   canonicalize,
@@ -129,7 +129,7 @@ export class Guest {
   }
 }
 
-function answerOf(entry: TapeEntry): Answer {
+function answerOf(entry: SealedAnswer): Answer {
   if (entry.ok) return { ok: true, result: parse(entry.resultText) }
   const { reason, details } = entry
   return { ok: false, reason, details }

@@ -7,9 +7,9 @@ import { Machine, settleDown, type World } from '../support/lives.js'
 import { runScenario, type Scenario } from '../support/run-to-end.js'
 
 /** Far more than is kept in memory; each round is one answer and one sleep. */
-const ROUNDS = limits.TAPE_ANSWERS_MAX
+const ROUNDS = limits.RECORDED_ANSWERS_MAX
 /** Too long to be kept with folded recorded results. */
-const pad = 'x'.repeat(limits.TAPE_BODY_LENGTH_MAX)
+const pad = 'x'.repeat(limits.RECORDED_BODY_LENGTH_MAX)
 
 interface PollInput {
   readonly sleepMs: number

@@ -2,19 +2,19 @@ import { type Clock, limits } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import type { FeedEvent } from './query-types.js'
 
-export interface NewsParts {
+export interface FeedSources {
   readonly ledger: Pick<Ledger, 'mode' | 'onCommit' | 'onMode'>
   /** Hears the text of agents as it arrives; the returned function stops it. */
   onDelta(listener: (delta: FeedEvent & { readonly type: 'delta' }) => void): () => void
 }
 
 /** What happens while a reader reads: that commits came, and what is no history. */
-export class News {
+export class FeedChanges {
   readonly #events: FeedEvent[] = []
   readonly #stops: (() => void)[]
   #wake: () => void = () => undefined
 
-  constructor({ ledger, onDelta }: NewsParts, signal: AbortSignal) {
+  constructor({ ledger, onDelta }: FeedSources, signal: AbortSignal) {
     const wake = () => this.#wake()
     signal.addEventListener('abort', wake, { once: true })
     this.#stops = [
@@ -33,7 +33,7 @@ export class News {
     }
   }
 
-  /** Resolves with the next news, at once when there is any. */
+  /** Resolves with the next changes, at once when there is any. */
   async next(isThere: () => boolean): Promise<void> {
     if (this.#events.length > 0 || isThere()) return
     await new Promise<void>((resolve) => {
