@@ -76,7 +76,7 @@ describe('recorded journals', () => {
     const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
     expect(files.map((name) => name.slice(0, -5)).sort()).toEqual([...names].sort())
     const all = names.flatMap((name) => vectorOf(name).entries.map((text) => JSON.parse(text)))
-    expect([...new Set(all.map(({ k }) => k))].sort()).toEqual([...kinds].sort())
+    expect([...new Set(all.map(({ k }) => k))].sort()).toEqual(Object.keys(kinds).sort())
     const outcomes = all.filter(({ k }) => k === 'scope').map(({ outcome }) => outcome)
     expect(new Set(outcomes)).toEqual(new Set(scopeOutcomes))
     expect(all.filter(({ overlay }) => overlay?.lists !== undefined).length).toBeGreaterThan(0)
@@ -90,25 +90,28 @@ function vectorOf(name: string): JournalVector {
 }
 
 const scopeOutcomes = ['committed', 'aborted', 'conflict', 'aborting', 'released']
-const kinds: readonly JournalEntry['k'][] = [
-  'run.started',
-  'run.waiting',
-  'run.resumed',
-  'run.finished',
-  'requested',
-  'sealed',
-  'wait',
-  'waiting',
-  'answered',
-  'approval',
-  'signal',
-  'rewound',
-  'settled',
-  'timer',
-  'decision',
-  'scope',
-  'cancel'
-]
+/** Each kind of entry; a new one has no journal here, and fails. */
+const kinds: Readonly<Record<JournalEntry['k'], true>> = {
+  'run.started': true,
+  'run.waiting': true,
+  'run.resumed': true,
+  'run.finished': true,
+  requested: true,
+  sealed: true,
+  wait: true,
+  waiting: true,
+  answered: true,
+  approval: true,
+  signal: true,
+  rewound: true,
+  settled: true,
+  timer: true,
+  decision: true,
+  scope: true,
+  called: true,
+  returned: true,
+  cancel: true
+}
 
 /**
  * What entries say without any chart, by the rules of `docs/spec/journal.md` and with no code of

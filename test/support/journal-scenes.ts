@@ -1,4 +1,10 @@
-import { type Block, type BlockContext, defineBlock } from '../../src/block/index.js'
+import {
+  type Block,
+  type BlockContext,
+  defineBlock,
+  defineWorkflow,
+  type Workflow
+} from '../../src/block/index.js'
 import type { Json, JsonObject, RunId } from '../../src/core/index.js'
 import type { Registrations, RunHandle, WiredRuntime } from '../../src/runtime/index.js'
 import { compensatedBlocks, compensationDocuments } from './compensation-scenario.js'
@@ -21,7 +27,44 @@ export interface JournalScene {
 /** Code of every scene; recorded journals name these blocks with their versions. */
 export function sceneRegistrations(world: World): Registrations {
   const { blocks = [], providers = [] } = compensatedBlocks(world)
-  return { blocks: [...blocks, ...sceneBlocks(world)], providers }
+  return {
+    blocks: [...blocks, ...sceneBlocks(world)],
+    workflows: [inCode(world)],
+    providers
+  }
+}
+
+/** Steps at once, a part that is all or nothing and one that is not, a signal, and a failed end. */
+function inCode(world: World): Workflow {
+  const posts = defineBlock({
+    name: 'posts',
+    version: '1.0.0',
+    sideEffects: 'idempotent',
+    run: (ctx) => ctx.effect('post', { request: 'it', perform: (call) => world.actOnce(call) })
+  })
+  const adds = defineBlock({
+    name: 'adds',
+    version: '1.0.0',
+    sideEffects: 'none',
+    run: async (ctx, input) => {
+      ctx.state.set('n', (ctx.state.get<number>('n') ?? 0) + 1)
+      return input === 'too much' ? ctx.fail('too_much') : (ctx.state.get('n') ?? null)
+    }
+  })
+  return defineWorkflow({
+    name: 'in-code',
+    version: '1.0.0',
+    blocks: [posts, adds],
+    run: async (ctx, input) => {
+      const first = await ctx.all([ctx.step('post', posts, null), ctx.step('add', adds, null)])
+      const kept = await ctx.atomic('both', async (scope) => {
+        await scope.step('one', adds, null)
+        return scope.step('two', adds, input)
+      })
+      await ctx.publish('kept', kept)
+      return { first, kept, item: await ctx.signal('item') }
+    }
+  })
 }
 
 function sceneBlocks(world: World): readonly Block[] {
@@ -105,13 +148,18 @@ function whole(
   title: string,
   given: {
     readonly document?: Json
+    /** A registered one, in the place of a document. */
+    readonly workflow?: string
+    readonly inputs?: Json
     readonly deaths?: readonly number[]
     readonly decide?: Decide
   } = {}
 ): JournalScene {
-  const { document = documentOf(title), deaths = [], decide = agreeable } = given
+  const { workflow, inputs = {}, deaths = [], decide = agreeable } = given
+  const document = given.document ?? (workflow === undefined ? documentOf(title) : null)
   const play = async () => {
-    const scenario = { document, inputs: {}, registrations: sceneRegistrations, decide }
+    const begins = workflow === undefined ? {} : { workflow }
+    const scenario = { document, inputs, registrations: sceneRegistrations, decide, ...begins }
     const { machine } = await runScenario(scenario, deaths)
     const runtime = await machine.open(sceneRegistrations(machine.world))
     const lines = await linesOf(runtime)
@@ -316,6 +364,12 @@ export const journalScenes: Readonly<Record<string, JournalScene>> = {
   'obliged-killed': whole('an obligation of a block', {
     document: composite({ a: { block: 'obliged' } }),
     deaths: [2, 3]
+  }),
+  'in-code': whole('a workflow in code', { workflow: 'in-code' }),
+  'in-code-killed': whole('a workflow in code', { workflow: 'in-code', deaths: [4, 12, 9] }),
+  'in-code-rolled-back': whole('a workflow in code that fails in an atomic part', {
+    workflow: 'in-code',
+    inputs: 'too much'
   }),
   intent: staged('a run that is one intent', { action: 'office.book' }, ['reopen', 'answer'])
 }

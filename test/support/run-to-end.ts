@@ -108,6 +108,8 @@ export interface Outcome {
 /** A document as the property tests run it. */
 export interface Scenario {
   readonly document: Json
+  /** The name of a registered workflow in code, which begins in the place of the document. */
+  readonly workflow?: string
   readonly inputs: Json
   readonly context?: JsonObject
   readonly registrations: (world: World) => Registrations
@@ -139,6 +141,17 @@ export async function runScenario(
   }
 }
 
+function begun(
+  runtime: WiredRuntime,
+  { document, workflow: name, inputs, context = {} }: Scenario,
+  { workflows = [] }: Registrations
+): RunHandle {
+  if (name === undefined) return runtime.begin(document, { id: SCENARIO_RUN, inputs, context })
+  const workflow = workflows.find((one) => one.name === name)
+  if (workflow === undefined) throw new Error(`no workflow: ${name}`)
+  return runtime.begin(workflow, inputs, { id: SCENARIO_RUN, context }) as RunHandle
+}
+
 async function oneLife(
   scenario: Scenario,
   options: {
@@ -149,11 +162,12 @@ async function oneLife(
   }
 ): Promise<Pick<Outcome, 'result' | 'receipts' | 'state'> | undefined> {
   const { machine, life, store, told } = options
-  const { document, inputs, context = {}, registrations, decide = agreeable, durability } = scenario
+  const { registrations, decide = agreeable, durability } = scenario
+  const registered = registrations(machine.world)
   let runtime: WiredRuntime
   try {
     runtime = await openOn(store, {
-      ...registrations(machine.world),
+      ...registered,
       clock: life.clock(machine.clock),
       ...(durability === undefined ? {} : { durability })
     })
@@ -170,7 +184,7 @@ async function oneLife(
     const known = runtime.ledger.run(SCENARIO_RUN)
     run =
       known === undefined
-        ? runtime.begin(document, { id: SCENARIO_RUN, inputs, context })
+        ? begun(runtime, scenario, registered)
         : await runtime.resume(SCENARIO_RUN)
   } catch (error) {
     // It died while it was resuming the run.

@@ -46,7 +46,14 @@ export class Leaves {
     this.#early = early
     this.#texts = new WrittenPayloads(state.root.literals)
     this.#port = {
-      called: (attempt, call) => calls.take(attempt, call),
+      called: (attempt, call) => {
+        try {
+          calls.take(attempt, call)
+        } catch (error) {
+          // What the ledger refuses ends the driving of the run: code that is told would go on.
+          inbox.fail(error)
+        }
+      },
       settled: (attempt, outcome) => {
         if (!outcome.ok && outcome.thrown !== undefined) {
           tellThrown(parts, attempt, { thrown: outcome.thrown })
