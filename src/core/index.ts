@@ -101,6 +101,7 @@ export {
   canonicalize,
   canonicalizeLedgerValue,
   canonicalizing,
+  canonicalizingLedgerValue,
   canonicalString,
   isArrayPrototype,
   isLiteralPrototype,

@@ -10,6 +10,7 @@ export {
   type ClientMessage,
   encodeGreeting,
   encodeMessage,
+  encodeMessageInTurns,
   encodeRefusal,
   malformed,
   type OwnedLedger,

@@ -13,7 +13,9 @@
  */
 import {
   canonicalize,
+  canonicalizing,
   type IdentityId,
+  inTurns,
   isIdentityId,
   isJsonObject,
   isTallyError,
@@ -56,6 +58,11 @@ export interface RemoteError {
 
 export function encodeMessage(message: ClientMessage | OwnerMessage): string {
   return `${canonicalize(message)}\n`
+}
+
+/** {@link encodeMessage} of a message of plain data, with turns of the event loop. */
+export async function encodeMessageInTurns(message: OwnerMessage): Promise<string> {
+  return `${await inTurns(canonicalizing(message))}\n`
 }
 
 export function encodeGreeting(ledger: OwnedLedger): string {

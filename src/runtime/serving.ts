@@ -41,7 +41,7 @@ export function servingOf(
     problemOf: (schedule) => runtime.schedules.problemOf(schedule),
     running: { runs, registry },
     asking: {
-      intent: (request, principal) => runtime.intents.submit(request, principal),
+      intent: (request, principal) => runtime.intents.submit(request, principal, 'in turns'),
       planText: (text, given) => runtime.planText(text, given),
       install: (packed) => runtime.install(packed)
     },

@@ -27,7 +27,14 @@ export function canonicalize(value: unknown, known?: KnownTexts): string {
 export function* canonicalizing(value: unknown): Pieces<string> {
   const large = isWorkCounted() ? yield* findingLarge(value) : undefined
   if (large === undefined || !large.has(value as object)) return canonicalize(value)
-  return yield* writingLarge(value as object, '$', 0, { large, known: new Map() })
+  return yield* writingLarge(value as object, '$', 0, { large, ledger: false, known: new Map() })
+}
+
+/** {@link canonicalizeLedgerValue} of plain data in pieces. */
+export function* canonicalizingLedgerValue(value: unknown): Pieces<string> {
+  const large = yield* findingLarge(value)
+  if (!large.has(value as object)) return canonicalizeLedgerValue(value)
+  return yield* writingLarge(value as object, '$', 0, { large, ledger: true, known: new Map() })
 }
 
 /** Characters that are written for one step of work. */
@@ -35,6 +42,8 @@ const CHARS_OF_STEP = 16
 
 interface Written {
   readonly large: ReadonlySet<object>
+  /** Whether it is to be a ledger value. */
+  readonly ledger: boolean
   readonly known: Map<object, string>
 }
 
@@ -44,19 +53,23 @@ function* writingLarge(
   depth: number,
   written: Written
 ): Pieces<string> {
+  const { large, ledger } = written
   const before = written.known.get(value)
   if (before !== undefined) return before
   const isList = Array.isArray(value)
   const members = value as Readonly<Record<string, unknown>>
   let text = ''
-  for (const key of isList ? value.keys() : (sortedKeys(value) ?? refuse(value, false, path))) {
+  for (const key of isList ? value.keys() : (sortedKeys(value) ?? refuse(value, ledger, path))) {
     if (isSliceFull()) yield
-    if (!isList) checkKey(String(key), path)
+    if (!isList) {
+      checkReserved(String(key), path, ledger)
+      checkKey(String(key), path)
+    }
     const member = members[key]
     const at = isList ? `${path}[${key}]` : `${path}.${key}`
-    const isWhole = depth + 1 >= JSON_DEPTH_MAX || !written.large.has(member as object)
+    const isWhole = depth + 1 >= JSON_DEPTH_MAX || !large.has(member as object)
     const item = isWhole
-      ? (attempt(member, depth + 1, false, undefined) ?? refuse(member, false, at, depth + 1))
+      ? (attempt(member, depth + 1, ledger, undefined) ?? refuse(member, ledger, at, depth + 1))
       : yield* writingLarge(member as object, at, depth + 1, written)
     passSteps(1 + (isWhole ? item.length / CHARS_OF_STEP : 0))
     if (text !== '') text += ','
@@ -247,11 +260,16 @@ function checkObject(value: object, path: string, depth: number, ledger: boolean
   const keys = sortedKeys(value)
   if (keys === undefined) throw notJson(path, 'it has a symbol key')
   for (const key of keys) {
-    if (ledger && key.charCodeAt(0) === 36)
-      throw notLedgerValue(path, `the key "${key}" is reserved`)
+    checkReserved(key, path, ledger)
     const member = dataProperty(value, key, path)
     checkKey(key, path)
     check(member, `${path}.${key}`, depth + 1, ledger)
+  }
+}
+
+function checkReserved(key: string, path: string, ledger: boolean): void {
+  if (ledger && key.charCodeAt(0) === 36) {
+    throw notLedgerValue(path, `the key "${key}" is reserved`)
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
-import { type Json, limits, TallyError } from '../../core/index.js'
+import { isLarge, type Json, limits, TallyError } from '../../core/index.js'
 import {
   type ClientMessage,
   encodeMessage,
+  encodeMessageInTurns,
   LineReader,
   malformed,
   type OwnerMessage,
@@ -141,7 +142,7 @@ export class ServedConnection {
     try {
       const answer = this.#options.handle(request)
       const result = isStream(answer) ? await this.#stream(id, answer, work) : await answer
-      last = this.#encode({ id, result })
+      last = await this.#encode({ id, result }, isLarge(result))
     } catch (error) {
       last = encodeMessage({ id, error: toRemote(error) })
     }
@@ -157,7 +158,8 @@ export class ServedConnection {
       while (!signal.aborted) {
         const next = await unlessWoken(iterator.next(), work)
         if (next === undefined || next.done) return null
-        const line = this.#encode({ id, event: next.value })
+        const event = next.value
+        const line = await this.#encode({ id, event }, isLarge(event))
         while (work.room === 0 && !signal.aborted) await unlessWoken(undefined, work)
         if (signal.aborted) return null
         work.room -= 1
@@ -171,8 +173,9 @@ export class ServedConnection {
     }
   }
 
-  #encode(message: OwnerMessage): string {
-    const line = encodeMessage(message)
+  /** What has many values is written in turns: other requests are answered meanwhile. */
+  async #encode(message: OwnerMessage, isLarge: boolean): Promise<string> {
+    const line = isLarge ? await encodeMessageInTurns(message) : encodeMessage(message)
     const actual = Buffer.byteLength(line)
     const limit = this.#options.responseBytesMax
     if (actual <= limit) return line

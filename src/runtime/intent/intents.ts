@@ -31,6 +31,7 @@ import { ownerNamed } from '../run/messages.js'
 import type { RunEntry } from '../run/run-entry.js'
 import type { StartTerms, TraceOption } from '../run/run-terms.js'
 import type { Runs } from '../run/runs.js'
+import { writtenInTurns } from '../run/written-inputs.js'
 
 /** An intent as a caller gives it. */
 export interface IntentRequest {
@@ -73,6 +74,10 @@ export interface IntentsParts {
   act(asked: AskedIntent): Promise<IntentReply> | undefined
 }
 
+interface IntentTerms extends Omit<StartTerms, 'inputs' | 'written'> {
+  readonly writing: 'at once' | 'in turns'
+}
+
 /**
  * Single-step runs: each is a run of one leaf, which leaves one receipt (K1, L6).
  *
@@ -87,8 +92,15 @@ export class Intents {
     this.#parts = parts
   }
 
-  /** Does an intent, or tells what it waits for. */
-  async submit(request: IntentRequest, principal: Json): Promise<IntentReply> {
+  /**
+   * Does an intent, or tells what it waits for. One that nothing else can change is written in
+   * turns of the event loop where it is large.
+   */
+  async submit(
+    request: IntentRequest,
+    principal: Json,
+    writing: 'at once' | 'in turns' = 'at once'
+  ): Promise<IntentReply> {
     const { random } = this.#parts
     const { id, context, trace, ...rest } = request
     const runId = (id ?? random.uuid()) as RunId
@@ -120,18 +132,23 @@ export class Intents {
     if (undeclared !== undefined) return undeclared
     // Chance that a test gives may draw an id that is there.
     const isNew = id === undefined && random === systemRandom
-    const terms = { principal, context, trace, isNew }
+    const terms = { principal, context, trace, isNew, writing }
     if (!isSystemIntent(intent.action)) return this.#do(runId, intent, terms)
     const go = (payload: JsonObject) => this.#do(runId, { ...intent, payload }, terms)
     const acted = this.#parts.act({ id: runId, intent, principal, go })
     return acted ?? go(intent.payload)
   }
 
-  async #do(runId: RunId, intent: Intent, given: Omit<StartTerms, 'inputs'>): Promise<IntentReply> {
+  async #do(
+    runId: RunId,
+    intent: Intent,
+    { writing, ...given }: IntentTerms
+  ): Promise<IntentReply> {
     const { runs, registry } = this.#parts
-    const prepared = registry.documents.intentRoot(intent.action)
     const inputs = { ...intent } as unknown as Json
-    const entry = runs.beginSingleStep(runId, prepared, { inputs, ...given })
+    const written = writing === 'in turns' ? await writtenInTurns(inputs) : undefined
+    const prepared = registry.documents.intentRoot(intent.action)
+    const entry = runs.beginSingleStep(runId, prepared, { inputs, written, ...given })
     // As a rule it ends while it begins, and no wait has to be watched for.
     if (!entry.hasEnded) await entry.begun.catch(() => undefined)
     let reply: IntentReply

@@ -31,6 +31,7 @@ import type { DeliveredEvent } from './channel.js'
 import type { RunResult } from './handle.js'
 import { checkBytes } from './messages.js'
 import type { Quarantine } from './quarantine.js'
+import type { WrittenInputs } from './written-inputs.js'
 
 /** What every run of a ledger is handed, and what sees the runs. */
 export interface RunsHost extends Omit<PumpHost, 'emit' | 'observer'> {
@@ -52,6 +53,8 @@ export interface RunsOptions {
 
 export interface StartTerms {
   readonly inputs: Json
+  /** The inputs, where they were written before; {@link inputs} is not looked at then. */
+  readonly written?: WrittenInputs | undefined
   readonly principal: Json
   /** Context of the root's request (B1). Default: none. */
   readonly context?: JsonObject | undefined
@@ -89,8 +92,9 @@ export class Start {
 
   /** Throws for inputs and for a context that a journal cannot keep. */
   constructor(terms: StartTerms) {
-    const { inputs, principal, context, trace, tags = [], queue, isNew = false } = terms
-    this.text = canonicalizeLedgerValue(inputs)
+    const { inputs, written, principal, context, trace, tags = [], queue, isNew = false } = terms
+    this.text = written?.text ?? canonicalizeLedgerValue(inputs)
+    this.#inputs = written?.value
     checkBytes('The inputs of a run in bytes', this.text)
     this.contextText = context === undefined ? undefined : contextTextOf(context)
     this.trace = trace === undefined ? undefined : traceOf(trace)

@@ -12,6 +12,7 @@ import { type Command, messageOf, ownerNamed } from '../run/messages.js'
 import type { RunEntry } from '../run/run-entry.js'
 import type { Runs } from '../run/runs.js'
 import type { StartedRun } from '../run/start-options.js'
+import { writtenInTurns } from '../run/written-inputs.js'
 import type { Params } from './params.js'
 import type { AnswerAction } from './service-types.js'
 
@@ -85,12 +86,13 @@ export async function* startAndFollow(
   options: AskedStart & { readonly follow: boolean }
 ): AsyncGenerator<DeliveredEvent> {
   const { id, prepare, follow, principal = ownerNamed(), ...terms } = options
+  const written = await writtenInTurns(terms.inputs)
   const earlier = ledger.run(id)
   const wasInterrupted = earlier?.status === 'running' && !runs.isLive(id)
   const source = prepare()
   // A start that is refused at once awaits it no more.
   source.catch(() => undefined)
-  const entry = runs.begin(id, source, { ...terms, principal })
+  const entry = runs.begin(id, source, { ...terms, written, principal })
   const events = listen(runs.read(entry))
   await entry.begun
   if (wasInterrupted) await runs.resume(id)
@@ -99,11 +101,12 @@ export async function* startAndFollow(
 }
 
 /** Starts a run, or attaches to the one that has this id; resolves once the start is durable. */
-export function startRun(
+export async function startRun(
   { runs }: Running,
   { id, prepare, principal = ownerNamed(), ...terms }: AskedStart
 ): Promise<StartedRun | { readonly refused: RunResult }> {
-  return runs.startOrRefuse(id, prepare(), { ...terms, principal })
+  const written = await writtenInTurns(terms.inputs)
+  return runs.startOrRefuse(id, prepare(), { ...terms, written, principal })
 }
 
 /** Resumes an interrupted run and follows it. */
