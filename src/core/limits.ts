@@ -4,8 +4,8 @@
 export const JSON_DEPTH_MAX = 64
 /** Size of a document's text (formats.md §10). */
 export const DOCUMENT_BYTES_MAX = 1024 * 1024
-/** Size of a document's text that is YAML and no JSON (decision 0148). */
-export const DOCUMENT_YAML_BYTES_MAX = 256 * 1024
+/** Size of a document's text that is YAML and no JSON: its library reads it in one call. */
+export const DOCUMENT_YAML_BYTES_MAX = 64 * 1024
 /** Findings about one document that a report names; of the others it gives the number. */
 export const DOCUMENT_FINDINGS_MAX = 100
 /** Length of a text from which its reading gives the event loop its turn between slices. */
@@ -462,10 +462,14 @@ export const DIAGNOSTIC_LIST_LENGTH_MAX = 64
 export const TURN_RESPONSE_BYTES_MAX = 32 * 1024 * 1024
 /** Bytes of one event of a model's stream: its library parses each in one call. */
 export const MODEL_EVENT_BYTES_MAX = 1024 * 1024
+/** Values of one event of a model's stream, for the same reason: lists, objects and commas. */
+export const MODEL_EVENT_VALUES_MAX = 10_000
 /** Bytes that are read of an answer by which a model's server refuses a turn. */
 export const MODEL_REFUSAL_BYTES_MAX = 64 * 1024
 /** UTF-16 units of one message of pi or of an MCP server or client, which is one line. */
 export const AGENT_MESSAGE_LENGTH_MAX = 4 * 1024 * 1024
+/** Values of one message of an MCP server or client: its library looks at all in one call. */
+export const MCP_MESSAGE_VALUES_MAX = 50_000
 /** UTF-16 units of text, reasoning and tool arguments of one answer. */
 export const TURN_TEXT_LENGTH_MAX = 4 * 1024 * 1024
 /** Time within which an agent's backend opens, finds or ends a session. */

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { AgentTurns, builtInAdapters, deepSeekAdapter } from '../../src/agent/index.js'
-import { exactLines } from '../../src/agent/mcp/exact-messages.js'
+import { messageLines } from '../../src/agent/mcp/exact-messages.js'
 import { jsonLines } from '../../src/agent/transports/json-lines.js'
 import { structuredIn, structuredInTurns } from '../../src/agent/transports/structured.js'
 import type { EffectRequest } from '../../src/block/code/calls.js'
@@ -38,6 +38,8 @@ import { guestPackage } from '../unit/capability/guest.js'
 
 /** Small slices show the same in small texts. */
 const SLICE_STEPS = 10_000
+/** A message of MCP has no more than `limits.MCP_MESSAGE_VALUES_MAX`. */
+const MESSAGE_VALUES = 40_000
 const SIZE = isLong ? 4_000_000 : 400_000
 
 const secret = 's3cret-value-1234'
@@ -116,7 +118,12 @@ async function calledTool(): Promise<void> {
   const asked = { runId: 'r', nodeId: 'n', agentId: 'a', invocationId: 'i', tools } as const
   const request = { ...asked, turnMode: 'normal', prompt: '', input: {}, messages: [] } as const
   const { signal } = new AbortController()
+  const parsing = vi.spyOn(JSON, 'parse')
   const result = await session.turn(request, { signal, invocationId: 'i' })
+  // The AI SDK reads the events, each by itself, and nothing reads the arguments at once.
+  const longest = Math.max(...parsing.mock.calls.map(([text]) => text.length))
+  parsing.mockRestore()
+  expect(longest).toBeLessThan(given.length / 2)
   expect(result.toolCalls[0]?.arguments).toEqual(exactJson(given))
 }
 
@@ -210,11 +217,11 @@ const readings: readonly (readonly [what: string, act: () => Promise<unknown>])[
   [
     'a message of an MCP client',
     async () => {
-      const numbers = `[${'1e25,'.repeat(SIZE / 10)}0]`
-      const messages = exactLines()
-      messages.end(`${numbers}\n`)
-      const found = (await messages.toArray()).join('')
-      expect(found).toBe(`${exactNumbers(numbers)}\n`)
+      const text = '"a longer text of digits: 12345678901234567890"'
+      const message = `[${`${text},`.repeat(MESSAGE_VALUES)}1e25]`
+      const chunks = new PassThrough()
+      chunks.end(`${message}\n`)
+      for await (const value of messageLines(chunks)) expect(value).toEqual(exactJson(message))
     }
   ],
   [

@@ -46,7 +46,8 @@ export async function openChatSession(
 
 const bounds = {
   bytesMax: limits.TURN_RESPONSE_BYTES_MAX,
-  eventBytesMax: limits.MODEL_EVENT_BYTES_MAX
+  eventBytesMax: limits.MODEL_EVENT_BYTES_MAX,
+  eventValuesMax: limits.MODEL_EVENT_VALUES_MAX
 }
 
 /**

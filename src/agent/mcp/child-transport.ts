@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { isError, limits } from '../../core/index.js'
 import { deadline } from '../transports/deadline.js'
-import { Lines } from '../transports/lines.js'
-import { exactMessage } from './exact-messages.js'
+import { MessageTooLarge, messageLines } from './exact-messages.js'
 import type { McpClientLibrary } from './library.js'
 import type { McpProgram } from './place.js'
 
@@ -17,17 +16,17 @@ export class ChildTransport {
   onmessage?: (message: JSONRPCMessage) => void
   onclose?: () => void
   onerror?: (error: Error) => void
-  /** Called for a server whose message is too long, before its end. */
-  readonly #tooLong: () => void
+  /** Called for a server whose message is too large, before its end. */
+  readonly #tooLarge: () => void
   readonly #library: McpClientLibrary
   readonly #program: McpProgram
   #child: ChildProcess | undefined
   #closed = Promise.resolve()
 
-  constructor(library: McpClientLibrary, program: McpProgram, tooLong: () => void) {
+  constructor(library: McpClientLibrary, program: McpProgram, tooLarge: () => void) {
     this.#library = library
     this.#program = program
-    this.#tooLong = tooLong
+    this.#tooLarge = tooLarge
   }
 
   async start(): Promise<void> {
@@ -77,22 +76,17 @@ export class ChildTransport {
 
   /** Hears what the process says, until it has gone. */
   async #listen(child: ChildProcess, closed: Promise<void>): Promise<void> {
-    const decoder = new TextDecoder('utf-8')
-    const lines = new Lines(limits.AGENT_MESSAGE_LENGTH_MAX)
     try {
-      for await (const chunk of child.stdout ?? []) {
-        const complete = lines.take(decoder.decode(chunk as Uint8Array, { stream: true }))
-        if (complete === undefined) return this.#refuse(child, closed)
-        for (const line of complete) await this.#hear(line)
-      }
+      for await (const message of messageLines(child.stdout ?? nothing())) this.#hear(message)
     } catch (error) {
+      if (error instanceof MessageTooLarge) return this.#refuse(child, closed)
       this.onerror?.(isError(error) ? error : new Error('the pipe broke'))
     }
     await this.#gone(closed)
   }
 
   #refuse(child: ChildProcess, closed: Promise<void>): Promise<void> {
-    this.#tooLong()
+    this.#tooLarge()
     child.kill('SIGKILL')
     return this.#gone(closed)
   }
@@ -103,12 +97,15 @@ export class ChildTransport {
     this.onclose?.()
   }
 
-  async #hear(line: string): Promise<void> {
-    if (line.trim() === '') return
+  #hear(message: unknown): void {
     try {
-      this.onmessage?.(this.#library.deserializeMessage(await exactMessage(line)))
+      this.onmessage?.(this.#library.JSONRPCMessageSchema.parse(message))
     } catch (error) {
       this.onerror?.(isError(error) ? error : new Error('malformed message'))
     }
   }
+}
+
+async function* nothing(): AsyncGenerator<never> {
+  // A child without a pipe says nothing.
 }

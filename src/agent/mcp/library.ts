@@ -5,7 +5,6 @@ export function loadMcpClient() {
   return loaded(async () => ({
     ...(await import('@modelcontextprotocol/sdk/client/index.js')),
     ...(await import('@modelcontextprotocol/sdk/client/stdio.js')),
-    ...(await import('@modelcontextprotocol/sdk/shared/stdio.js')),
     ...(await import('@modelcontextprotocol/sdk/client/streamableHttp.js')),
     ...(await import('@modelcontextprotocol/sdk/types.js'))
   }))
@@ -15,7 +14,6 @@ export function loadMcpClient() {
 export function loadMcpServer() {
   return loaded(async () => ({
     ...(await import('@modelcontextprotocol/sdk/server/mcp.js')),
-    ...(await import('@modelcontextprotocol/sdk/server/stdio.js')),
     ...(await import('@modelcontextprotocol/sdk/server/streamableHttp.js')),
     ...(await import('@modelcontextprotocol/sdk/types.js'))
   }))

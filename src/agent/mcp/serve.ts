@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
-import { bytesWithin, limits, sha256Hex, strictJsonInTurns } from '../../core/index.js'
-import { exactLines } from './exact-messages.js'
+import { bytesWithin, type Json, limits, sha256Hex, strictJsonInTurns } from '../../core/index.js'
+import { checkValues } from './exact-messages.js'
 import type { McpHost } from './host.js'
 import { loadMcpServer, type McpServerLibrary } from './library.js'
 import { createMcpServer } from './server.js'
+import { StreamTransport } from './stream-transport.js'
 
 /** A server that is listening. */
 export interface McpService {
@@ -20,16 +21,13 @@ export async function serveMcpOverStdio(
   streams: { readonly input: Readable; readonly output: Writable }
 ): Promise<McpService> {
   const library = await loadMcpServer()
-  const { input, output } = streams
-  const messages = input.pipe(exactLines())
-  const transport = new library.StdioServerTransport(messages, output)
+  const transport = new StreamTransport(library, streams)
   const server = createMcpServer(library, host)
   const closed = new Promise<void>((resolve) => {
     server.server.onclose = resolve
   })
-  // The SDK does not notice that its client has gone, or writes a message without an end.
-  for (const end of ['end', 'error']) messages.once(end, () => void server.close())
-  await server.connect(transport)
+  // The SDK's own types do not agree under exact optional properties.
+  await server.connect(transport as never)
   return { ended: closed, close: () => server.close() }
 }
 
@@ -100,13 +98,19 @@ function refusalOf(request: IncomingMessage, token: string): number | undefined 
   return request.method === 'POST' ? undefined : 405
 }
 
-/** Undefined for a body over the limit; what is not JSON is left for the protocol to refuse. */
+/** Undefined for a body over a limit; what is not JSON is left for the protocol to refuse. */
 async function bodyOf(request: IncomingMessage): Promise<{ readonly value: unknown } | undefined> {
   const bytes = await bytesWithin(request, limits.OWNER_REQUEST_BYTES_MAX)
   if (bytes === undefined) return undefined
+  let value: Json
   try {
-    return { value: await strictJsonInTurns(bytes.toString('utf8')) }
+    value = await strictJsonInTurns(bytes.toString('utf8'))
   } catch {
     return { value: null }
   }
+  const isWithin = await checkValues(value).then(
+    () => true,
+    () => false
+  )
+  return isWithin ? { value } : undefined
 }

@@ -28,7 +28,7 @@ function addRunTools(server: McpServer, host: McpHost): void {
       published: z.string().optional(),
       ...(host.allowsDocuments === true ? { document: z.string().optional() } : {}),
       id: z.string().optional(),
-      inputs: z.json().optional()
+      inputs: z.unknown().optional()
     }
   }
   server.registerTool('run', run, (given) => {
@@ -62,7 +62,7 @@ function addRunTools(server: McpServer, host: McpHost): void {
     inputSchema: {
       action: z.string(),
       id: z.string().optional(),
-      payload: z.record(z.string(), z.json()).optional()
+      payload: z.looseObject({}).optional()
     }
   }
   server.registerTool('submit_intent', intent, ({ action, id, payload }) =>
@@ -124,7 +124,7 @@ function addAnswerTool(server: McpServer, host: McpHost): void {
       token: z.string(),
       digest: z.string(),
       action: z.enum(['approve', 'deny', 'resume']),
-      value: z.json().optional()
+      value: z.unknown().optional()
     }
   }
   server.registerTool('answer_wait', config, ({ value, ...given }) =>

@@ -1,6 +1,6 @@
 import { limits } from '../../core/index.js'
 import { turnFailure } from './failures.js'
-import { BytesBound, EventsBound, type StreamBound } from './stream-bound.js'
+import { BytesBound, EventsBound, EventValuesBound, type StreamBound } from './stream-bound.js'
 
 export type Fetch = typeof globalThis.fetch
 
@@ -17,13 +17,15 @@ export interface WireBounds {
   readonly bytesMax: number
   /** The answer is a stream of events, of which none has more bytes. */
   readonly eventBytesMax?: number
+  /** As {@link eventBytesMax}, and none has more values. */
+  readonly eventValuesMax?: number
 }
 
 /**
  * A `fetch` for one turn that follows no redirect, which would carry the key elsewhere, and reads
  * no more than its bounds of an answer. Of one that refuses it reads the beginning alone.
  */
-export function wireOf(fetch: Fetch, { bytesMax, eventBytesMax }: WireBounds): Wire {
+export function wireOf(fetch: Fetch, bounds: WireBounds): Wire {
   const wire: Wire = {
     isSent: false,
     isTooLarge: false,
@@ -32,14 +34,18 @@ export function wireOf(fetch: Fetch, { bytesMax, eventBytesMax }: WireBounds): W
       wire.isSent = true
       const response = await fetch(input, { ...init, redirect: 'manual' })
       if (!response.ok) return beginningOf(response, limits.MODEL_REFUSAL_BYTES_MAX)
-      const bytes = new BytesBound(bytesMax)
-      const bound = eventBytesMax === undefined ? bytes : new EventsBound(bytes, eventBytesMax)
-      return withBody(response, bound, () => {
+      return withBody(response, boundOf(bounds), () => {
         wire.isTooLarge = true
       })
     }
   }
   return wire
+}
+
+function boundOf({ bytesMax, eventBytesMax, eventValuesMax }: WireBounds): StreamBound {
+  const bytes = new BytesBound(bytesMax)
+  const events = eventBytesMax === undefined ? bytes : new EventsBound(bytes, eventBytesMax)
+  return eventValuesMax === undefined ? events : new EventValuesBound(events, eventValuesMax)
 }
 
 /** A response whose body fails as `response_too_large` when it is longer. */

@@ -108,7 +108,10 @@ type Parts = Awaited<
   ReturnType<Parameters<NonNullable<LanguageModelMiddleware['wrapStream']>>[0]['doStream']>
 >['stream']
 
-/** The model's parts, of which the reply takes tool calls and warnings before the SDK does. */
+/**
+ * The model's parts, of which the reply takes tool calls and warnings before the SDK does: it would
+ * parse all arguments of a call at once, and has no use for them.
+ */
 function heard(parts: Parts, reply: ChatReply): Parts {
   const reader = parts.getReader()
   return new ReadableStream(
@@ -116,7 +119,10 @@ function heard(parts: Parts, reply: ChatReply): Parts {
       async pull(controller) {
         const { done, value: part } = await reader.read()
         if (done) return controller.close()
-        if (part.type === 'tool-call') await reply.takeCall(part)
+        if (part.type === 'tool-call') {
+          await reply.takeCall(part)
+          return controller.enqueue({ ...part, input: '{}' })
+        }
         if (part.type !== 'stream-start') return controller.enqueue(part)
         for (const warning of part.warnings) reply.warn(warningText(warning))
         controller.enqueue({ ...part, warnings: [] })

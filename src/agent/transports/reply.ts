@@ -53,7 +53,7 @@ export async function replyOf(request: TurnRequest, raw: RawReply): Promise<Turn
     finalText: raw.finalText.toWellFormed(),
     ...(reasoning === '' ? {} : { reasoningText: reasoning.toWellFormed() }),
     ...(structured === undefined ? {} : { structuredOutput: structured }),
-    toolCalls: raw.toolCalls.map(toolCallOf),
+    toolCalls: await Promise.all(raw.toolCalls.map(toolCallOf)),
     usage,
     model: raw.model === '' ? (request.model ?? 'unknown') : raw.model.toWellFormed(),
     warnings,
@@ -69,14 +69,18 @@ async function structuredOf(request: TurnRequest, raw: RawReply, warnings: strin
     if (isExpected) warnings.push('no structured output in the answer')
     return undefined
   }
-  const kept = sealable(found)
+  const kept = await sealable(found)
   if (kept === undefined) warnings.push('the structured output cannot be kept in the ledger')
   return kept
 }
 
 // Arguments that the ledger cannot keep are handed back as text, for the tool policy to refuse.
-function toolCallOf({ id, name, arguments: given }: RawReply['toolCalls'][number]): ToolCall {
-  const kept = sealable(given) ?? JSON.stringify(given)?.toWellFormed() ?? null
+async function toolCallOf({
+  id,
+  name,
+  arguments: given
+}: RawReply['toolCalls'][number]): Promise<ToolCall> {
+  const kept = (await sealable(given)) ?? JSON.stringify(given)?.toWellFormed() ?? null
   return { id: id.toWellFormed(), name: name.toWellFormed(), arguments: kept }
 }
 

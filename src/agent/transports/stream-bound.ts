@@ -1,5 +1,8 @@
 /** What was exceeded, as the details of a failure have it. */
-export type Exceeded = { readonly bytesMax: number } | { readonly eventBytesMax: number }
+export type Exceeded =
+  | { readonly bytesMax: number }
+  | { readonly eventBytesMax: number }
+  | { readonly eventValuesMax: number }
 
 /** Counts a stream while it passes. */
 export interface StreamBound {
@@ -65,5 +68,60 @@ export class EventsBound implements StreamBound {
   }
 }
 
+/**
+ * A bound on the values in the JSON of each server-sent event: their lists, objects and commas,
+ * which take a reader longer than as many bytes of text do.
+ */
+export class EventValuesBound implements StreamBound {
+  readonly #inner: StreamBound
+  readonly #valuesMax: number
+  #values = 0
+  /** Of the line so far; one that is empty but for a CR ends an event. */
+  #lineBytes = 0
+  #last = LF
+  #isInString = false
+  #isEscaped = false
+
+  constructor(inner: StreamBound, valuesMax: number) {
+    this.#inner = inner
+    this.#valuesMax = valuesMax
+  }
+
+  exceededBy(chunk: Uint8Array): Exceeded | undefined {
+    for (const byte of chunk) {
+      if (byte === LF || byte === CR) this.#endLine(byte)
+      else if (this.#isInString) this.#string(byte)
+      else if (byte === QUOTE) this.#isInString = true
+      else if (byte === COMMA || byte === BRACE || byte === BRACKET) {
+        this.#values += 1
+        if (this.#values > this.#valuesMax) return { eventValuesMax: this.#valuesMax }
+      }
+      if (byte !== LF) this.#lineBytes += 1
+      this.#last = byte
+    }
+    return this.#inner.exceededBy(chunk)
+  }
+
+  #string(byte: number): void {
+    if (this.#isEscaped) this.#isEscaped = false
+    else if (byte === BACKSLASH) this.#isEscaped = true
+    else if (byte === QUOTE) this.#isInString = false
+  }
+
+  /** No string of JSON goes on behind the end of a line, whatever this one was. */
+  #endLine(byte: number): void {
+    this.#isInString = false
+    this.#isEscaped = false
+    if (byte === CR) return
+    if (this.#lineBytes === 0 || (this.#lineBytes === 1 && this.#last === CR)) this.#values = 0
+    this.#lineBytes = 0
+  }
+}
+
 const LF = 10
 const CR = 13
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const BRACE = 0x7b

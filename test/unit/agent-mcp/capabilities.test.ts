@@ -130,9 +130,12 @@ describe('calls', () => {
     })
   })
 
-  it('leaves the outcome open when a message is too long, and starts it again', async () => {
+  it.each([
+    ['is too long', 'talk'],
+    ['has too many values', 'count']
+  ])('leaves the outcome open when a message %s, and starts it again', async (_, tool) => {
     await connected()
-    const failure = await failureOf(perform('talk'))
+    const failure = await failureOf(perform(tool))
     expect(failure).toMatchObject({ reason: 'response_too_large', definite: false })
     expect(await perform('Add Numbers', { a: 1, b: 1 })).toMatchObject({
       structuredContent: { sum: 2 }

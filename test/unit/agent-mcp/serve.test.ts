@@ -39,6 +39,9 @@ async function serving(served: McpHost, use: (url: string) => Promise<void>): Pr
 
 const at = (url: string): McpServerPlace => ({ url, headers: { authorization: 'Bearer secret' } })
 
+/** A schema of which no code can be made. */
+const outputSchema = { type: 'object', properties: { a: { type: 'string', pattern: '(' } } }
+
 /** A server over HTTP that answers a call of its tool in this way. */
 async function talking(type: string, said: string): Promise<{ readonly url: string } & Disposable> {
   const server = createServer(async (request, response) => {
@@ -47,12 +50,15 @@ async function talking(type: string, said: string): Promise<{ readonly url: stri
     )
     const info = { name: 'talk', version: '1' }
     const about = { protocolVersion: '2025-03-26', capabilities: { tools: {} }, serverInfo: info }
-    const tools = [{ name: 'talk', inputSchema: { type: 'object' } }]
+    const tools = [{ name: 'talk', inputSchema: { type: 'object' }, outputSchema }]
     const answers: Readonly<Record<string, object>> = { initialize: about, 'tools/list': { tools } }
     if (request.method !== 'POST') return response.writeHead(405).end()
     if (id === undefined) return response.writeHead(202).end()
     const result = answers[method]
-    if (result === undefined) return response.writeHead(200, { 'content-type': type }).write(said)
+    if (result === undefined) {
+      response.writeHead(200, { 'content-type': type }).write(said)
+      return said.endsWith(']') ? response.end() : undefined
+    }
     const headers = { 'content-type': 'application/json' }
     return response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: '2.0', id, result }))
   })
@@ -65,12 +71,28 @@ async function talking(type: string, said: string): Promise<{ readonly url: stri
   return { url: `http://127.0.0.1:${port}/mcp`, [Symbol.dispose]: close }
 }
 
-describe('an MCP server that does not end a message', () => {
+/** What no library is to look at in one call, and a message that is just small enough. */
+const many = (count: number) => JSON.stringify(Array.from({ length: count }, () => 0))
+const tooMany = many(limits.MCP_MESSAGE_VALUES_MAX)
+// Of its values six are around the list.
+const asked = (list: string) =>
+  `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"list":${list}}}}`
+
+it('of schemas on the list of an MCP server no code is made', async () => {
+  using server = await talking('application/json', '[]')
+  const { tools, close } = await connectMcpServer({ name: 'talk', place: { url: server.url } })
+  expect(tools).toMatchObject([{ name: 'talk', outputSchema }])
+  await close()
+})
+
+describe('an MCP server whose message is too large', () => {
   const long = 'x'.repeat(limits.AGENT_MESSAGE_LENGTH_MAX)
   it.each([
     ['an event of one line', 'text/event-stream', `data: "${long}`],
     ['an event of many', 'text/event-stream', 'data: x\n'.repeat(long.length / 8 + 1)],
-    ['one answer', 'application/json', `"${long}`]
+    ['one answer', 'application/json', `"${long}`],
+    ['an event of many values', 'text/event-stream', `data: ${tooMany}\n\n`],
+    ['an answer of many values', 'application/json', tooMany]
   ])('is refused over HTTP, as %s', async (_, type, said) => {
     using server = await talking(type, said)
     const { tools, providers, close } = await connectMcpServer({
@@ -85,11 +107,35 @@ describe('an MCP server that does not end a message', () => {
   })
 })
 
-it('an MCP client that does not end a message is let go', async () => {
-  const [input, output] = [new PassThrough(), new PassThrough()]
-  const service = await serveMcpOverStdio(host, { input, output })
-  input.write(`{"text":"${'x'.repeat(limits.AGENT_MESSAGE_LENGTH_MAX)}`)
-  await service.ended
+describe('an MCP client whose message is too large', () => {
+  it.each([
+    ['it does not end', `{"text":"${'x'.repeat(limits.AGENT_MESSAGE_LENGTH_MAX)}`],
+    ['it has too many values', `${asked(tooMany)}\n`]
+  ])('is let go: %s', async (_, said) => {
+    const [input, output] = [new PassThrough(), new PassThrough()]
+    const service = await serveMcpOverStdio(host, { input, output })
+    input.write(said)
+    await service.ended
+  })
+
+  it('is answered where it is just small enough, and lines that are no message are not', async () => {
+    const [input, output] = [new PassThrough(), new PassThrough()]
+    const service = await serveMcpOverStdio(host, { input, output })
+    input.write(`\nno JSON\n[1]\n${asked(many(limits.MCP_MESSAGE_VALUES_MAX - 7))}\n`)
+    for await (const reply of output) {
+      expect(JSON.parse(String(reply))).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+      break
+    }
+    input.end()
+    await service.ended
+  })
+
+  it('is refused over HTTP', () =>
+    serving(host, async (url) => {
+      const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' }
+      const { status } = await fetch(url, { method: 'POST', headers, body: asked(tooMany) })
+      expect(status).toBe(413)
+    }))
 })
 
 describe('an MCP server over HTTP', () => {

@@ -142,12 +142,13 @@ describe('answers that are no answers', () => {
     expect(failure).toMatchObject({ reason, definite: false })
   })
 
+  const { MODEL_EVENT_BYTES_MAX: bytesMax, MODEL_EVENT_VALUES_MAX: valuesMax } = limits
+  const choice = JSON.stringify({ index: 0, delta: { content: '' } })
   it.each([
-    ['one line', 'data: ', 'x'],
-    ['many lines', '', 'data: x\n']
-  ])('is too large when one event of %s has too many bytes', async (_, begin, more) => {
-    const { MODEL_EVENT_BYTES_MAX: eventBytesMax } = limits
-    const event = begin + more.repeat(eventBytesMax / more.length + 1)
+    ['one line has too many bytes', `data: ${'x'.repeat(bytesMax)}`],
+    ['many lines has too many bytes', 'data: x\n'.repeat(bytesMax / 8 + 1)],
+    ['few bytes has too many values', `data: {"choices":[${`${choice},`.repeat(valuesMax / 4)}{}]}`]
+  ])('is too large when one event of %s', async (_, event) => {
     const long = await answering((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${event}\n\n`)
     })

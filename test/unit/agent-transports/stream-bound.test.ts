@@ -1,10 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BytesBound, EventsBound } from '../../../src/agent/transports/stream-bound.js'
+import {
+  BytesBound,
+  EventsBound,
+  EventValuesBound,
+  type StreamBound
+} from '../../../src/agent/transports/stream-bound.js'
 
 /** Whether a stream keeps its bounds, cut at these places. */
 function exceeds(text: string, sizes: readonly number[], bounds: readonly [number, number]) {
-  const bound = new EventsBound(new BytesBound(bounds[0]), bounds[1])
+  return exceededIn(text, sizes, new EventsBound(new BytesBound(bounds[0]), bounds[1]))
+}
+
+function exceededIn(text: string, sizes: readonly number[], bound: StreamBound) {
   const bytes = new TextEncoder().encode(text)
   let [at, piece] = [0, 0]
   while (at < bytes.length) {
@@ -56,3 +64,49 @@ describe('a stream of events', () => {
     expect(exceeds('x'.repeat(200), [1], [10_000, 110])).toEqual({ eventBytesMax: 110 })
   })
 })
+
+describe('the values of an event', () => {
+  const bounded = (text: string, cuts: readonly number[], valuesMax: number) =>
+    exceededIn(text, cuts, new EventValuesBound(new BytesBound(1_000_000), valuesMax))
+
+  it('are counted as they are in JSON, wherever its bytes are cut', () => {
+    const ends = fc.constantFrom('\n\n', '\r\n\r\n')
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), sizes, ends, (values, cuts, end) => {
+        const text = values.map((value) => `data: ${JSON.stringify(value)}${end}`).join('')
+        const most = Math.max(...values.map(partsOf))
+        expect(bounded(text, cuts, most)).toBeUndefined()
+        if (most > 1) {
+          expect(bounded(text, cuts, most - 1)).toEqual({ eventValuesMax: most - 1 })
+        }
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it.each([
+    ['a comment with a quote', ': "\n'],
+    ['a line that ends with CR alone', ': "\r'],
+    ['a name with a quote', 'event: "\r\n'],
+    ['a string that its line ends', 'data: "\n'],
+    ['an escape that its line ends', 'data: "\\\n'],
+    ['a line of the same event', 'data: [0,\n']
+  ])('are not hidden by %s', (_, before) => {
+    const text = `${before}data: [${'0,'.repeat(20)}0]\n\n`
+    expect(bounded(text, [3], 20)).toEqual({ eventValuesMax: 20 })
+  })
+
+  it('are no text of strings', () => {
+    const text = `data: ${JSON.stringify({ code: '{,"[\\'.repeat(100) })}\n\n`
+    expect(bounded(text, [5], 1)).toBeUndefined()
+  })
+})
+
+/** Lists, objects and commas of a value. */
+function partsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const members: readonly unknown[] = Object.values(value)
+  return (
+    1 + Math.max(0, members.length - 1) + members.reduce<number>((n, one) => n + partsOf(one), 0)
+  )
+}
