@@ -19,15 +19,18 @@ const renamed = [
 /** What npm takes as the name of a package. */
 const packageName = /^[a-z\d][a-z\d._-]{0,213}$/
 
+/** The name of a service, which is that of a package. Throws `cli.usage`. */
+export function parseServiceName(name: string): string {
+  if (packageName.test(name)) return name
+  const problem = `${name} is no name of a package: use a-z, digits, "-", "_" and "."`
+  throw new TallyError('cli.usage', { problem })
+}
+
 /** `tally new`: a directory with a service, its workflow, its test and what runs them. */
 export async function newService(frame: Frame, name: string): Promise<ExitCode> {
   const { output } = frame
   const directory = resolve(frame.cwd, name)
-  const named = basename(directory)
-  if (!packageName.test(named)) {
-    const problem = `${named} is no name of a package: use a-z, digits, "-", "_" and "."`
-    throw new TallyError('cli.usage', { problem })
-  }
+  const named = parseServiceName(basename(directory))
   await mkdir(directory, { recursive: true })
   if ((await readdir(directory)).length > 0) {
     throw new TallyError('cli.directory_not_empty', { path: directory })

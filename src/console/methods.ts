@@ -71,3 +71,6 @@ const kinds: Readonly<Record<Name, MethodKind>> = {
 export function methodKind(name: string): MethodKind | undefined {
   return Object.hasOwn(kinds, name) ? kinds[name as Name] : undefined
 }
+
+/** Every method of the service. */
+export const methodNames: readonly string[] = Object.keys(kinds)

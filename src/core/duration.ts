@@ -15,6 +15,8 @@ const part = /(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)\s*/gy
 /** Whole milliseconds of a time span; undefined for what is none. */
 export function durationMs(given: Duration): number | undefined {
   if (typeof given === 'number') return isSpan(given) ? Math.round(given) : undefined
+  // What is said in options may come from anywhere.
+  if (typeof given !== 'string') return undefined
   let ms = 0
   let end = 0
   for (const found of given.trim().matchAll(part)) {

@@ -2,16 +2,18 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
+import { methodNames } from '../../src/console/methods.js'
 import { errorCatalogue, isTallyError } from '../../src/core/index.js'
 import { cases, isSoak } from '../support/effort.js'
 import { filesBelow, root } from '../support/source.js'
 import { corpora, corpusOf, keep } from './corpus.js'
 import { mutantsOf } from './mutants.js'
-import { readersElsewhere } from './readers.js'
+import { methodsElsewhere, readersElsewhere } from './readers.js'
 import type { FuzzTarget } from './target.js'
 import { closeConsole } from './targets/console.js'
 import { closeTargets } from './targets/documents.js'
 import { closeSignals } from './targets/functions.js'
+import { closeSchedules } from './targets/work.js'
 import { targets } from './targets.js'
 import '../support/seed.js'
 
@@ -29,7 +31,7 @@ const runsOf = ({ isSlow }: FuzzTarget) =>
     isSlow === true ? { usual: 5, long: 75, soak: 20_000 } : { usual: 40, long: 750, soak: 400_000 }
   )
 
-afterAll(() => Promise.all([closeTargets(), closeConsole(), closeSignals()]))
+afterAll(() => Promise.all([closeTargets(), closeConsole(), closeSignals(), closeSchedules()]))
 
 interface Outcome {
   readonly value?: unknown
@@ -105,7 +107,7 @@ describe('the table of readers', () => {
   const named = Object.values(targets).flatMap(({ readers }) => readers)
 
   it('names every function of the sources that reads, parses or decodes', () => {
-    const verbs = 'parse|parsing|decode|read|reading'
+    const verbs = 'parse|parsing|decode|read|reading|held'
     const reading = new RegExp(
       `^export (?:async )?function\\*? ((?:${verbs})[A-Z]\\w*|parse|reading)\\b`,
       'gm'
@@ -118,6 +120,15 @@ describe('the table of readers', () => {
     const known = new Set([...named, ...Object.keys(readersElsewhere)])
     expect(found.filter((one) => !known.has(one))).toEqual([])
     expect([...known].filter((one) => !found.includes(one) && !one.includes('exact'))).toEqual([])
+  })
+
+  it('has every method of the service that another process may call', () => {
+    const text = corpora()
+      .flatMap((name) => corpusOf(name).map(String))
+      .join('\n')
+    const driven = new Set([...text.matchAll(/"method":"(\w+)"/g)].map(([, name]) => name))
+    const undriven = methodNames.filter((name) => !driven.has(name))
+    expect(undriven.sort()).toEqual(Object.keys(methodsElsewhere))
   })
 
   it('has a corpus for every target and for nothing else', () => {

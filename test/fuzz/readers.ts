@@ -3,6 +3,7 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'agent/assets/parse-manifest.ts#parsingManifest': 'parseManifest in pieces',
   'agent/assets/read-assets.ts#readPromptAssets': 'reads files of the owner; see prompt-assets',
   'agent/flow/read-flow.ts#readFlow': 'reads a file of the owner as agents-flow does',
+  'block/chart/chart-run.ts#heldFailure': 'gives what a chart was given',
   'block/code/schema.ts#parseWith': 'checks a value by a schema of the program',
   'block/document/parse.ts#parsingComposite': 'parseComposite in pieces',
   'block/document/parse.ts#parsingPlan': 'parsePlan in pieces',
@@ -52,4 +53,14 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'workflow/engine/spec.ts#readNodeInput': 'reads what the plan wrote',
   'workflow/plan/reading.ts#readingValue': 'part of workflow',
   'workflow/plan/resolve.ts#readReturns': 'part of workflow'
+}
+
+/** Methods of the service that no corpus has: why not. */
+export const methodsElsewhere: Readonly<Record<string, string>> = {
+  doctor: 'looks at a place of its own',
+  export: 'writes a file; see snapshot-header, snapshot-line, snapshot-footer',
+  exporting: 'writes a file',
+  replay: 'executes receipts again; see forged-journals',
+  verify: 'checks the whole ledger; see signed-note',
+  verifying: 'checks the whole ledger'
 }

@@ -10,6 +10,7 @@ import { openingTargets } from './targets/opening.js'
 import { serverTargets } from './targets/servers.js'
 import { solanaTargets } from './targets/solana.js'
 import { verificationTargets } from './targets/verification.js'
+import { workTargets } from './targets/work.js'
 
 /** Every reader and decoder of bytes from outside, by name. */
 export const targets: Readonly<Record<string, FuzzTarget>> = {
@@ -23,5 +24,6 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   ...serverTargets,
   ...solanaTargets,
   ...bridgeTargets,
-  ...consoleTargets
+  ...consoleTargets,
+  ...workTargets
 }

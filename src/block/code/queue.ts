@@ -48,18 +48,21 @@ export function queueNameProblem(name: unknown): string | undefined {
 
 /** Limits with their defaults, or why they cannot hold. */
 export function heldLimits(given: QueueLimits): HeldLimits | { readonly problem: string } {
-  const { concurrency = limits.QUEUE_CONCURRENCY_DEFAULT, rate } = given
-  const { partitionConcurrency = concurrency } = given
+  // The limits of a program may come from its configuration.
+  const said: QueueLimits = isThing(given) ? given : {}
+  const { concurrency = limits.QUEUE_CONCURRENCY_DEFAULT, rate } = said
+  const { partitionConcurrency = concurrency } = said
   for (const [member, count] of Object.entries({ concurrency, partitionConcurrency })) {
     if (isCount(count, limits.QUEUE_CONCURRENCY_MAX)) continue
     return { problem: `its ${member} is no whole number from 1 to ${limits.QUEUE_CONCURRENCY_MAX}` }
   }
   if (rate === undefined) return { concurrency, partitionConcurrency, rate }
-  const perMs = durationMs(rate.per) ?? 0
-  if (!isCount(rate.limit, limits.QUEUE_RATE_MAX) || perMs < 1) {
+  const { per = 0, limit }: Partial<typeof rate> = isThing(rate) ? rate : {}
+  const perMs = durationMs(per) ?? 0
+  if (limit === undefined || !isCount(limit, limits.QUEUE_RATE_MAX) || perMs < 1) {
     return { problem: `its rate is no whole number from 1 to ${limits.QUEUE_RATE_MAX} in a span` }
   }
-  return { concurrency, partitionConcurrency, rate: { limit: rate.limit, perMs } }
+  return { concurrency, partitionConcurrency, rate: { limit, perMs } }
 }
 
 /** Terms without what is as by default, or why they cannot hold. */

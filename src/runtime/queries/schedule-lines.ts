@@ -1,5 +1,11 @@
 import type { Ledger } from '../../ledger/index.js'
-import { type RegisteredSchedule, registeredSchedules, tagOf, timing } from '../schedule/spec.js'
+import {
+  type RegisteredSchedule,
+  registeredSchedules,
+  registeredTiming,
+  tagOf
+} from '../schedule/spec.js'
+import type { Timing } from '../schedule/timing.js'
 import type { FoundRuns } from './find-runs.js'
 import type { ScheduleLine } from './work-lines.js'
 
@@ -30,17 +36,17 @@ async function lineOf(
 ): Promise<ScheduleLine> {
   const { name, by, isPaused, spec } = schedule
   const { cron = null, everyMs = null, timeZone, overlap, catchUp, workflow = null } = spec
+  const { timing, problem } = registeredTiming(schedule)
   const { items } = await runs.find({ tag: tagOf(name) }, { limit: 1, cursor: undefined })
   return {
     ...{ name, by, cron, everyMs, timeZone, overlap, catchUp, workflow, isPaused },
-    next: isPaused ? [] : nextTimes(schedule, now, times),
+    next: isPaused ? [] : nextTimes(timing, now, times),
     lastRun: items[0]?.id ?? null,
-    problem: problemOf?.(name) ?? null
+    problem: problemOf?.(name) ?? problem
   }
 }
 
-function nextTimes({ spec, from }: RegisteredSchedule, now: number, count: number): number[] {
-  const { next } = timing(spec, from)
+function nextTimes({ next }: Timing, now: number, count: number): number[] {
   const found: number[] = []
   for (let at = next(now); at !== undefined && found.length < count; at = next(at)) found.push(at)
   return found

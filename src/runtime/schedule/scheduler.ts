@@ -15,10 +15,10 @@ import type { Runs } from '../run/runs.js'
 import {
   type RegisteredSchedule,
   registeredSchedules,
+  registeredTiming,
   runIdAt,
   scheduledRun,
-  tagOf,
-  timing
+  tagOf
 } from './spec.js'
 import type { Timing } from './timing.js'
 
@@ -127,10 +127,9 @@ export class Scheduler implements Timed {
     before?.callOff?.()
     const armed: ArmedSchedule = {
       schedule,
-      timing: timing(schedule.spec, schedule.from),
+      ...registeredTiming(schedule),
       base: Math.max(schedule.from, before?.base ?? 0, this.#lookedAt(schedule, past)),
       open: before?.open ?? new Set(),
-      problem: null,
       callOff: undefined
     }
     this.#known.set(schedule.name, armed)

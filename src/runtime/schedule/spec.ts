@@ -4,6 +4,7 @@ import {
   canonicalize,
   canonicalizeLedgerValue,
   durationMs,
+  isError,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -47,13 +48,16 @@ const scheduleName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
 
 /** A schedule as it is registered. Throws `runtime.invalid_schedule`. */
 export function heldSchedule(given: ScheduleOptions): HeldSchedule {
-  const { name, timeZone = 'UTC', overlap = 'skip', catchUp = 'last', tags = [] } = given
-  const refuse = (problem: string) => new TallyError('runtime.invalid_schedule', { name, problem })
-  if (!scheduleName.test(shownText(name))) throw refuse('its name is none')
+  const { name, timeZone = 'UTC', overlap = 'skip', catchUp = 'last', tags = [] } = given ?? {}
+  const refuse = (problem: string) =>
+    new TallyError('runtime.invalid_schedule', { name: shownText(name), problem })
+  if (typeof name !== 'string' || !scheduleName.test(name)) throw refuse('its name is none')
   const when = whenOf(given, refuse)
   if (!overlaps.has(overlap)) throw refuse('its overlap is none of skip, queue, allow and cancel')
-  const most = typeof catchUp === 'object' ? catchUp.all : catchUp
+  const most = typeof catchUp === 'object' ? catchUp?.all : catchUp
   if (!isCatchUp(most)) throw refuse('its catchUp is none of none, last and { all: number }')
+  if (!areTags(tags)) throw refuse('its tags are no list of tags')
+  if (!isText(timeZone)) throw refuse('its timeZone is no name of a zone')
   const queue = given.queue === undefined ? undefined : heldTerms(given.queue)
   if (queue !== undefined && 'problem' in queue) throw refuse(queue.problem)
   if (queue !== undefined && overlap === 'queue') {
@@ -72,7 +76,7 @@ export function heldSchedule(given: ScheduleOptions): HeldSchedule {
   try {
     timing(spec, 0)
   } catch (error) {
-    throw refuse(error instanceof Error ? error.message : 'it cannot be read')
+    throw refuse(saidBy(error))
   }
   return spec
 }
@@ -80,14 +84,14 @@ export function heldSchedule(given: ScheduleOptions): HeldSchedule {
 type Refuse = (problem: string) => TallyError
 
 function whenOf({ cron, every }: ScheduleOptions, refuse: Refuse) {
-  if ((cron === undefined) === (every === undefined)) throw refuse('it needs cron or every')
+  if ((cron === undefined) === (every === undefined)) throw refuse(NEEDS_ONE)
   if (cron !== undefined) {
-    if (cron.length <= limits.SCHEDULE_TEXT_LENGTH_MAX) return { cron }
-    throw refuse(`its cron has more than ${limits.SCHEDULE_TEXT_LENGTH_MAX} characters`)
+    if (isText(cron)) return { cron }
+    throw refuse(`its cron is no text of at most ${limits.SCHEDULE_TEXT_LENGTH_MAX} characters`)
   }
   const everyMs = durationMs(every ?? 0) ?? 0
   if (everyMs >= limits.SCHEDULE_EVERY_MS_MIN) return { everyMs }
-  throw refuse(`its every is no span of ${limits.SCHEDULE_EVERY_MS_MIN} ms or more`)
+  throw refuse(SHORT)
 }
 
 function whatOf({ workflow, document }: ScheduleOptions, refuse: Refuse) {
@@ -95,21 +99,62 @@ function whatOf({ workflow, document }: ScheduleOptions, refuse: Refuse) {
     throw refuse('it needs a workflow or a document')
   }
   if (workflow !== undefined) {
-    return { workflow: isWorkflow(workflow) ? workflow.name : workflow }
+    const named = isWorkflow(workflow) ? workflow.name : workflow
+    if (isText(named)) return { workflow: named }
+    throw refuse('its workflow is none, and no name of one')
   }
   return { document: typeof document === 'string' ? document : canonicalize(document ?? null) }
 }
 
 const overlaps: ReadonlySet<string> = new Set(['skip', 'queue', 'allow', 'cancel'])
 
-function isCatchUp(most: 'none' | 'last' | number): boolean {
+/** What a schedule is made of may come from anywhere. */
+function isText(given: unknown): given is string {
+  if (typeof given !== 'string') return false
+  return given.length > 0 && given.length <= limits.SCHEDULE_TEXT_LENGTH_MAX
+}
+
+function areTags(given: unknown): given is readonly string[] {
+  // Its runs have one more, by which they are found.
+  return Array.isArray(given) && given.length < limits.RUN_TAGS_MAX && given.every(isText)
+}
+
+function isCatchUp(most: unknown): most is HeldSchedule['catchUp'] {
   if (typeof most !== 'number') return most === 'none' || most === 'last'
   return Number.isSafeInteger(most) && most >= 1 && most <= limits.SCHEDULE_CATCH_UP_MAX
 }
 
-/** When a schedule that is registered at a time falls due. */
-export function timing({ cron, everyMs = 0, timeZone }: HeldSchedule, from: number): Timing {
-  return timingOf(cron === undefined ? { everyMs, from } : { cron, timeZone })
+/** When a schedule that is registered at a time falls due. Throws what is wrong with it. */
+export function timing({ cron, everyMs, timeZone }: HeldSchedule, from: number): Timing {
+  if ((cron === undefined) === (everyMs === undefined)) throw new Error(NEEDS_ONE)
+  if (cron !== undefined) return timingOf({ cron, timeZone })
+  const isSpan = Number.isSafeInteger(everyMs) && Number(everyMs) >= limits.SCHEDULE_EVERY_MS_MIN
+  if (everyMs === undefined || !isSpan) throw new Error(SHORT)
+  return timingOf({ everyMs, from })
+}
+
+const NEEDS_ONE = 'it needs cron or every'
+const SHORT = `its every is no span of ${limits.SCHEDULE_EVERY_MS_MIN} ms or more`
+
+/**
+ * {@link timing} of a schedule that may not have come through {@link heldSchedule}: by an intent of
+ * the owner's own making, or in a ledger from elsewhere. What cannot be read is never due.
+ */
+export function registeredTiming({ spec, from }: RegisteredSchedule): {
+  readonly timing: Timing
+  readonly problem: string | null
+} {
+  try {
+    return { timing: timing(spec, from), problem: null }
+  } catch (error) {
+    return { timing: never, problem: saidBy(error) }
+  }
+}
+
+const never: Timing = { next: () => undefined, between: () => [] }
+
+function saidBy(error: unknown): string {
+  return isError(error) ? error.message : 'it cannot be read'
 }
 
 /** The schedules of a ledger, by name. The kernel has checked them before it wrote them. */

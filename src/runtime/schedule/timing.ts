@@ -36,18 +36,46 @@ function cronTiming({ cron, timeZone }: { readonly cron: string; readonly timeZo
   return { next, between: betweenBy(next) }
 }
 
-/** Looks back in growing spans: a long time that nothing was there costs no look at all of it. */
+/**
+ * Looks back in growing spans: a long time that nothing was there costs no look at all of it. Where
+ * a span has far more than is wanted, its beginning is found by halves.
+ */
 function betweenBy(next: Timing['next']): Timing['between'] {
   return (from, until, most) => {
+    /** The times behind a start; undefined: more than twice as many as wanted. */
+    const behind = (start: number) => {
+      const times: number[] = []
+      for (let at = next(start); at !== undefined && at <= until; at = next(at)) {
+        times.push(at)
+        if (times.length > 2 * most) return undefined
+      }
+      return times
+    }
+    let late = until
     for (let span = FIRST_SPAN_MS; ; span *= 8) {
       const start = Math.max(from, until - span)
-      const times: number[] = []
-      for (let at = next(start); at !== undefined && at <= until; at = next(at)) times.push(at)
-      if (times.length >= most || start === from) {
-        return times.slice(-most)
-      }
+      const times = behind(start) ?? withinHalves(behind, { early: start, late, most })
+      if (times.length >= most || start === from) return times.slice(-most)
+      late = start
     }
   }
+}
+
+/** Behind `early` there are too many times, and behind `late` too few. */
+function withinHalves(
+  behind: (start: number) => readonly number[] | undefined,
+  { early, late, most }: { readonly early: number; readonly late: number; readonly most: number }
+): readonly number[] {
+  let [tooMany, tooFew] = [early, late]
+  while (tooFew - tooMany > 1) {
+    const start = Math.floor((tooMany + tooFew) / 2)
+    const times = behind(start)
+    if (times === undefined) tooMany = start
+    else if (times.length < most) tooFew = start
+    else return times
+  }
+  // No two times are of the same millisecond: there is a start between the two.
+  return behind(tooFew) ?? []
 }
 
 const FIRST_SPAN_MS = 60_000

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { Cron } from 'croner'
+import { describe, expect, it, vi } from 'vitest'
 import { timingOf } from '../../../../src/runtime/schedule/timing.js'
 
 /** When schedules fall due, in zones whose clocks are set. */
@@ -65,6 +66,27 @@ describe('cron in a time zone', () => {
     expect(shown(3, '2020-01-01T00:00:00Z')).toEqual(['23:40', '23:50', '00:00'])
     expect(shown(9, '2026-05-31T23:50:00Z')).toEqual(['00:00'])
     expect(between(until, until, 5)).toEqual([])
+  })
+
+  it.each([
+    ['many times in few hours of a year', '*/5 0-30 8,9 1 JAN,FEB MON#1', 1],
+    ['many times in few hours of a year, many of them', '*/5 0-30 8,9 1 JAN,FEB MON#1', 500],
+    ['many times a day', '* * 9 * * *', 3],
+    ['a day that comes every few years', '0 0 29 2 *', 2]
+  ])('finds the last of %s without looking at the others', (_, cron, most) => {
+    const { next, between } = timingOf({ cron, timeZone: 'Europe/Berlin' })
+    const [from, until] = [at('2019-01-01T00:00:00Z'), at('2026-06-01T00:05:00Z')]
+    const looks = vi.spyOn(Cron.prototype, 'nextRun')
+    const found = between(from, until, most)
+    expect(looks.mock.calls.length).toBeLessThan(60 + 20 * most)
+    looks.mockRestore()
+    const [first = until] = found
+    const all: number[] = []
+    for (let one = next(first - 1); one !== undefined && one <= until; one = next(one)) {
+      all.push(one)
+    }
+    expect(found.length).toBe(most)
+    expect(found).toEqual(all)
   })
 })
 
