@@ -8,9 +8,8 @@ import { FakeClock } from '../../../../src/testing/fake-clock.js'
 import { storeAround } from '../../../../src/testing/store-around.js'
 import { openOn } from '../../../support/lives.js'
 
-/** Schedules that nobody can read: as intents may say them, or a ledger that came from elsewhere. */
-
-const works = defineBlock({ name: 'works', version: '1', sideEffects: 'none', run: () => 'done' })
+const does = { sideEffects: 'none', run: () => 'done' } as const
+const works = defineBlock({ name: 'works', version: '1', ...does })
 const document = {
   schema: 'tally-composite/1',
   name: 'job',
