@@ -123,6 +123,9 @@ export {
 export {
   type ActorAt,
   type Answer,
+  type ArchiveOptions,
+  type ArchivePolicy,
+  type ArchiveResult,
   type BlockMark,
   type Call,
   type Calls,

@@ -39,8 +39,10 @@ export interface DeepVerifyOptions {
 export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<VerificationReport> {
   const began = elapsedMs()
   const { store, identity, code, notes = [], kept, key, executions = 1 } = options
-  const isWanted = options.reexecute ?? code !== undefined
-  if (isWanted && code === undefined) throw new TallyError('audit.no_code', {})
+  const isAsked = options.reexecute ?? code !== undefined
+  // Without the archives what runs have begun with is not here.
+  const isWanted = isAsked && store.get(`${identity}/archived`) === undefined
+  if (isAsked && code === undefined) throw new TallyError('audit.no_code', {})
   const auditor =
     isWanted && code !== undefined ? new Auditor({ code, identity, executions }) : undefined
   const hooks = auditor === undefined ? undefined : hooksOf(auditor)

@@ -14,7 +14,11 @@ import { text } from './frame/text.js'
 export async function exportSnapshot(
   frame: Frame,
   file: string,
-  options: { readonly unsigned?: boolean; readonly damaged?: boolean }
+  options: {
+    readonly unsigned?: boolean
+    readonly damaged?: boolean
+    readonly archive?: readonly string[]
+  }
 ): Promise<ExitCode> {
   const { output, cwd, directory } = frame
   const found = await inspectLocation(directory)
@@ -23,7 +27,9 @@ export async function exportSnapshot(
   const isFollower = found?.marker.followers?.some((one) => one === identity) === true
   const unsigned = options.unsigned === true || isFollower
   const path = resolve(cwd, file)
-  const asked = { path, unsigned, damaged: options.damaged === true }
+  const archives = (options.archive ?? []).map((one) => resolve(cwd, one))
+  const given = archives.length === 0 ? {} : { archives }
+  const asked = { path, unsigned, damaged: options.damaged === true, ...given }
   const report = await withSession<ExportReport>(frame, unsigned ? 'read' : 'sign', (session) =>
     exportBy(frame, session.client, asked)
   )

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { readNote } from './frame/notes.js'
 import { showReport } from './frame/report.js'
@@ -6,6 +7,7 @@ import { verifyThere } from './frame/verification.js'
 
 export interface VerifyOptions {
   readonly note?: readonly string[]
+  readonly archive?: readonly string[]
   readonly replay?: boolean
   readonly complete?: boolean
   readonly config?: string
@@ -20,7 +22,9 @@ export async function verify(frame: Frame, options: VerifyOptions): Promise<Exit
   const notes = await Promise.all((options.note ?? []).map((path) => readNote(frame, path)))
   const { complete = false, config } = options
   const replay = complete || options.replay === true
-  const report = await verifyThere(frame, { notes, executions: replay ? 1 : 0, config })
+  const archives = (options.archive ?? []).map((path) => resolve(frame.cwd, path))
+  const asked = { notes, executions: replay ? 1 : 0, config, archives } as const
+  const report = await verifyThere(frame, asked)
   showReport(frame, report)
   const { output } = frame
   if (complete && report.ok && !report.complete) {

@@ -184,11 +184,12 @@ class LinkedClient implements Client {
   }
 
   verify({ signal, ...asked }: Parameters<Client['verify']>[0] = {}) {
-    const { reexecute: replay = true, executions, notes = [] } = asked
+    const { reexecute: replay = true, executions, archives, notes = [] } = asked
     const given = notes.map((note, index) =>
       typeof note === 'string' ? { source: `note ${index + 1}`, text: note } : note
     )
-    return this.#request('verify', { replay, notes: given, ...present({ executions }) }, signal)
+    const params = { replay, notes: given, ...present({ executions, archives }) }
+    return this.#request('verify', params, signal)
   }
 
   status({ signal }: CallOptions = {}) {

@@ -17,6 +17,7 @@ const changes: MethodKind = { gives: 'stream', changes: true }
 // A record of all names, so that a method which the service gains is judged before it is served.
 const kinds: Readonly<Record<Name, MethodKind>> = {
   answer: changes,
+  archiving: changes,
   calls: read,
   exceptions: read,
   cancel: change,

@@ -323,6 +323,13 @@ export const DERIVE_PAGE_KEYS = 16_384
 export const SNAPSHOT_BYTES_MAX = 64 * 1024 * 1024 * 1024
 /** One line of a snapshot: a commit record, a state entry or a body. */
 export const SNAPSHOT_LINE_BYTES_MAX = 128 * 1024 * 1024
+/** Commit records of one archive; what is beyond stands in the next one. */
+export const ARCHIVE_RECORD_BYTES_MAX = 16 * 1024 * 1024 * 1024
+/** How often a runtime looks for history that has come of age, and when for the first time. */
+export const ARCHIVE_EVERY_MS = 86_400_000
+export const ARCHIVE_FIRST_LOOK_MS = 60_000
+/** Commit records that are removed in one batch, once an archive has them. */
+export const ARCHIVE_REMOVED_AT_ONCE = 256
 /** Header or footer of a snapshot. */
 export const SNAPSHOT_HEADER_BYTES_MAX = 1024 * 1024
 

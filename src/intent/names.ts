@@ -13,6 +13,7 @@ export const systemIntents = [
   'package.install',
   'package.uninstall',
   'system.approver',
+  'system.archive',
   'system.corehash',
   'system.export',
   'system.grant',

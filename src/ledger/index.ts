@@ -1,6 +1,18 @@
 /**
  * ledger: one identity's signed chain, its state, the journal of its runs, and their store.
  */
+export type {
+  ArchiveProgress,
+  ArchiveReport,
+  OnArchiveProgress
+} from './archive/archiving-api.js'
+export { checkArchive, wholeStore } from './archive/asked.js'
+export {
+  type ArchivedHistory,
+  type ArchiveEntry,
+  archivedIn,
+  signedHistory
+} from './archive/history.js'
 export { ROTATION_ACTION } from './chain/chain-head.js'
 export type {
   Appended,

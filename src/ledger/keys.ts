@@ -5,7 +5,8 @@ import type { KeyRange } from './stores/port.js'
  * Where the values of one identity stand in the store: `<identity>/<kind>/<name>` (formats.md §6).
  * Numbers are 12 hex digits, so that keys sort as numbers.
  *
- * Source: `head`, `commit/<seq>`, `state/<key>`, `blob/<hash>`.
+ * Source: `head`, `commit/<seq>`, `state/<key>`, `blob/<hash>`; `archived` and `archiving`, once
+ * something was archived.
  * Derived: `derived`, `index/<run>/<page>`, `chain/<block>`, `run/<id>`, `visits/<id>/<block>`,
  * `page/<page>`, `tile/<name>`, `checkpoint/<id>`; `writes`, `writes/key/<key>` and
  * `writes/at/<key>NUL<receipt>`, which are made when they are asked for.
@@ -15,6 +16,9 @@ export class StoreKeys {
   readonly derived: string
   /** How far the index of writes by key goes. */
   readonly writes: string
+  /** What was archived, and what is about to be. */
+  readonly archived: string
+  readonly archiving: string
   readonly #prefix: string
   readonly #state: string
   readonly #commit: string
@@ -24,6 +28,8 @@ export class StoreKeys {
     this.head = `${identity}/head`
     this.derived = `${identity}/derived`
     this.writes = `${identity}/writes`
+    this.archived = `${identity}/archived`
+    this.archiving = `${identity}/archiving`
     this.#state = `${identity}/state/`
     this.#commit = `${identity}/commit/`
   }
@@ -39,6 +45,11 @@ export class StoreKeys {
 
   allCommits(): KeyRange {
     return prefixRange(this.#commit)
+  }
+
+  /** Commit records from `from` on. */
+  commitsFrom(from: number): KeyRange {
+    return { ...this.allCommits(), gte: this.commit(from) }
   }
 
   commitSeq(key: string): number {

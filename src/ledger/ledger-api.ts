@@ -1,5 +1,6 @@
 import type { Hash, IdentityId, Json, JsonObject, RunId, UnitId } from '../core/index.js'
 import type { Signer } from '../identity/index.js'
+import type { LedgerArchiving } from './archive/archiving-api.js'
 import type { Appended, JournalItem, Position } from './item.js'
 import type { ReadHash } from './log/index.js'
 import type { LedgerMode } from './mode.js'
@@ -233,6 +234,8 @@ export interface Ledger {
    * report is not clean, or when the ledger was opened in safe mode: then open it again.
    */
   leaveSafeMode(report: { readonly ok: boolean }): void
+  /** What was archived, and archiving more. */
+  readonly archiving: LedgerArchiving
   /** For the import that puts a snapshot in its place. */
   readonly restoring: Restoring
   /**

@@ -1,5 +1,6 @@
 import type { IdentityId } from '../core/index.js'
 import type { Signer } from '../identity/index.js'
+import type { ArchivedHistory } from './archive/history.js'
 import type { ChainHead } from './chain/chain-head.js'
 import type { Derived } from './derived/derived.js'
 import type { StoreKeys } from './keys.js'
@@ -21,6 +22,8 @@ export interface LedgerParts {
   readonly chainHead: ChainHead
   readonly derived: Derived
   readonly readOnly: boolean
+  /** What was archived of it. */
+  readonly archived?: ArchivedHistory | undefined
   /** Why the ledger is in safe mode. */
   readonly unsafe?: Cause
 }

@@ -8,7 +8,9 @@ import {
   TallyError,
   type UnitId
 } from '../core/index.js'
-import { publicKeyBytes, type Signer } from '../identity/index.js'
+import type { Signer } from '../identity/index.js'
+import type { Archiving } from './archive/archiving.js'
+import { archivingOf } from './archive/archiving-of.js'
 import { Appender } from './chain/appender.js'
 import { type ChainHead, headRootOf } from './chain/chain-head.js'
 import { CommitQueue } from './commit/queue.js'
@@ -18,7 +20,6 @@ import { CommitWriter } from './commit/writer.js'
 import { CurrentState } from './current/current-state.js'
 import type { Derived } from './derived/derived.js'
 import { addEntries, newDelta, runChangesOf } from './derived/run-records.js'
-import { unwrapText } from './envelope.js'
 import type { Appended, JournalItem, Position } from './item.js'
 import type {
   JournalEntry,
@@ -30,13 +31,17 @@ import type {
   StoredReceipt
 } from './ledger-api.js'
 import type { LedgerParts } from './ledger-parts.js'
-import { noteOrigin, type ReadHash, signLogNote } from './log/index.js'
+import type { ReadHash } from './log/index.js'
+import { signedNoteOf } from './log/ledger-note.js'
 import { type Cause, causeOf, type LedgerMode, LedgerModes } from './mode.js'
 import type { PastLedger } from './past/past-types.js'
 import { Reader } from './read/reader.js'
+import { storedState } from './read/stored-state.js'
 import { BlobSalts, saltedBlob } from './receipt/blob.js'
 import { Restoring } from './restoring.js'
 import { VerificationKey } from './verify/key.js'
+
+type Range = NonNullable<Parameters<Ledger['receipts']>[0]>
 
 /**
  * One identity's ledger.
@@ -55,6 +60,7 @@ export class OpenLedger implements Ledger {
   readonly hasKey: boolean
   readonly verificationKey: VerificationKey | undefined
   readonly restoring: Restoring
+  readonly archiving: Archiving
   readonly #opened: Pick<LedgerParts, 'store' | 'keys' | 'identity' | 'blobKey' | 'readOnly'>
   readonly #modes = new LedgerModes()
   readonly #openedWhole: boolean
@@ -106,11 +112,12 @@ export class OpenLedger implements Ledger {
       salts: this.#salts
     })
     this.#derived = parts.derived
-    this.#reader = new Reader({
-      store,
-      keys,
-      derived: parts.derived,
-      commits: () => this.#writer.head.seq
+    const [commits, archived] = [() => this.#writer.head.seq, () => this.archiving.history]
+    this.#reader = new Reader({ store, keys, derived: parts.derived, commits, archived })
+    this.archiving = archivingOf(parts, this.#queue, {
+      ...{ commits, signer: () => this.#signing.signer, past: () => this.past() },
+      settle: () => this.logHashes(),
+      behind: (write) => this.#behind(write)
     })
     this.#durableHead = parts.chainHead
     if (parts.unsafe !== undefined) this.enterSafeMode(parts.unsafe)
@@ -157,8 +164,9 @@ export class OpenLedger implements Ledger {
     return { salt, hash: sha256Hex(saltedBlob(bodyText, salt)) }
   }
 
-  receipts({ from = 0, to = this.#writer.head.receipts } = {}): AsyncIterable<StoredReceipt> {
-    return this.#reader.receipts(from, Math.min(to, this.#writer.head.receipts))
+  receipts({ from, to = this.#writer.head.receipts }: Range = {}): AsyncIterable<StoredReceipt> {
+    const first = from ?? this.archiving.history?.boundary.receipts ?? 0
+    return this.#reader.receipts(first, Math.min(to, this.#writer.head.receipts))
   }
 
   async receipt(which: Hash | number): Promise<StoredReceipt | undefined> {
@@ -170,11 +178,12 @@ export class OpenLedger implements Ledger {
   }
 
   async hasUnit(unitId: UnitId): Promise<boolean> {
-    return this.#queuedUnits.has(unitId) || this.#reader.receiptOfUnit(unitId) !== undefined
+    return this.#queuedUnits.has(unitId) || this.#reader.hasUnit(unitId)
   }
 
-  log({ from = 0, to = this.#writer.head.logSize } = {}): AsyncIterable<LogRecord> {
-    return this.#reader.log(from, Math.min(to, this.#writer.head.logSize))
+  log({ from, to = this.#writer.head.logSize }: Range = {}): AsyncIterable<LogRecord> {
+    const first = from ?? this.archiving.history?.boundary.frontier.size ?? 0
+    return this.#reader.log(first, Math.min(to, this.#writer.head.logSize))
   }
 
   run(runId: RunId, { durable = false } = {}): RunRecord | undefined {
@@ -228,11 +237,8 @@ export class OpenLedger implements Ledger {
     return this.#past
   }
 
-  async *stateEntries(): AsyncGenerator<readonly [key: string, text: string]> {
-    const { store, keys } = this.#opened
-    for await (const [key, value] of store.entries(keys.states(''))) {
-      yield [keys.stateKey(key), unwrapText(key, value)]
-    }
+  stateEntries(): AsyncIterable<readonly [key: string, text: string]> {
+    return storedState(this.#opened.store, this.#opened.keys)
   }
 
   saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: Position): void {
@@ -252,12 +258,8 @@ export class OpenLedger implements Ledger {
   async note(): Promise<string> {
     this.#modes.check()
     await this.#queue.durable(this.#queue.lastPosition)
-    const { signer } = this.#signing
-    const publicKey = publicKeyBytes(signer.publicKey)
-    const [frontier, origin] = [this.#writer.frontier, noteOrigin(this.identity)]
-    const stateRoot = headRootOf(this.#durableHead)
-    const note = { origin, size: frontier.size, root: frontier.root(), stateRoot }
-    return signLogNote({ note, publicKey, sign: (message) => signer.sign(message) })
+    const [frontier, stateRoot] = [this.#writer.frontier, headRootOf(this.#durableHead)]
+    return signedNoteOf(this.identity, this.#signing.signer, { frontier, stateRoot })
   }
 
   async rotate(options: {

@@ -1,4 +1,5 @@
 import { type IdentityId, TallyError } from '../core/index.js'
+import { archivedIn } from './archive/history.js'
 import { type ChainHead, genesisHead, headRootOf } from './chain/chain-head.js'
 import { isRotation, rotatedKey } from './chain/keys-in-force.js'
 import { applyWriteSet, parseWriteSet, type StoredChange } from './chain/stored-write-set.js'
@@ -62,6 +63,13 @@ export async function repairLedger(options: RepairOptions): Promise<RepairOutcom
   const { failure } = report
   const keys = new StoreKeys(identity)
   if (failure === undefined) return { kind: 'clean', report }
+  const archived = archivedIn(store, identity)
+  // What is derived of it, and what stood before a cut, cannot be made again from what is here.
+  if (archived !== undefined) {
+    const way = 'export all of it with the archives (--damaged --archive FILE), and import that'
+    const problem = `${failure.field} is wrong, and history is archived: ${way}`
+    throw new TallyError('ledger.not_recoverable', { problem }, { cause: archived })
+  }
   const { field, key: where = '' } = failure
   if (field.startsWith('derived') || (field === 'store' && keys.isDerived(where))) {
     await removeDerived(store, keys, { checkpoints: true })

@@ -28,6 +28,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
   })
   try {
     await runtime.checkIntegrity()
+    if (options.mode !== 'replay') await runtime.archives.resume()
     await runtime.loadPackages(options.packages ?? [])
     if (options.mode !== 'replay') await noteSessions({ opened, registry })
     if (options.serve !== false) await listen(runtime, options.handOver)
@@ -40,6 +41,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     if (options.mode !== 'replay') runtime.runsOf.withoutCode.look()
     runtime.quarantine.opened()
     if (goesOn) await runtime.schedules.begin(options.schedules ?? [])
+    if (options.archive !== undefined && takesWork) {
+      await runtime.archives.keep(options.archive, clock, () => random.uuid())
+    }
     // Its methods cannot be replaced (K10).
     Object.freeze(runtime)
     return runtime

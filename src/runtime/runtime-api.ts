@@ -39,6 +39,8 @@ import type { OnQuarantine } from './run/quarantine.js'
 import type { SignalOptions } from './run/signal-options.js'
 import type { StartedRun, StartOptions, WorkflowStartOptions } from './run/start-options.js'
 import type { ScheduleOptions } from './schedule/schedule-options.js'
+import type { ArchiveOptions, ArchiveResult } from './system/archive-options.js'
+import type { ArchivePolicy } from './system/archive-policy.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
 
 /** Where the ledger is, what code runs on it, and how it behaves. */
@@ -86,6 +88,14 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
    * `normal`.
    */
   readonly mode?: 'normal' | 'replay'
+  /**
+   * Archives history by itself once it is this old, as by {@link Runtime.archive}. Default: nothing
+   * is archived. What stood in the way is in `status().warnings`.
+   *
+   * @example
+   * archive: { after: '30d', directory: 'archives' }
+   */
+  readonly archive?: ArchivePolicy
   /**
    * A run whose results come out otherwise when they are executed again is quarantined. `warn`
    * (default): new runs of its blocks begin as ever. `refuse_version`: no run begins whose document
@@ -299,6 +309,16 @@ export interface Runtime extends AsyncDisposable {
    * `ledger.corrupt`.
    */
   export(options: ExportOptions): Promise<ExportReport>
+  /**
+   * Moves history of ended runs into a signed file, and removes it from the ledger once the file
+   * was read back and a receipt names it. Runs that are open, or go on later, stay; ids that were
+   * used are refused for ever. Rejects with `archive.nothing`, `archive.unwritable`,
+   * `ledger.safe_mode`.
+   *
+   * @example
+   * await tally.archive({ path: 'archives/2026-06.archive.gz', before: '2026-07-01' })
+   */
+  archive(options: ArchiveOptions): Promise<ArchiveResult>
   /**
    * A signed note over everything committed so far: keep it elsewhere, it anchors the history.
    * Rejects with `ledger.safe_mode`: a ledger that is wrong is not endorsed.

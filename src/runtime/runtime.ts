@@ -65,6 +65,7 @@ import { type ScheduleKeeper, scheduleKeeperOf } from './schedule/schedule-keepe
 import type { ScheduleOptions } from './schedule/schedule-options.js'
 import { exemptSecrets } from './service/redacted-service.js'
 import { servingOf } from './serving.js'
+import { type Archives, archivesOf } from './system/archiving.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
 import { Importing } from './system/importing.js'
 import { SystemActs } from './system/system-intents.js'
@@ -97,6 +98,7 @@ export class WiredRuntime implements Runtime {
   readonly #inspections: Inspections
   readonly quarantine: Quarantine
   readonly schedules: ScheduleKeeper
+  readonly archives: Archives
   #warnings: readonly string[] = []
   #causes: readonly OpeningCause[] = []
   #closed: Promise<void> | undefined
@@ -128,8 +130,7 @@ export class WiredRuntime implements Runtime {
     registry.rooms.onDelta((delta) => this.runsOf.tell({ ...delta, runId: delta.runId as RunId }))
     const { store, realPath } = opened
     this.audit = auditOf({
-      ...{ store, identity: this.ledger.identity, code: registry },
-      kept: () => this.#lock.kept(),
+      ...{ store, identity: this.ledger.identity, code: registry, kept: () => this.#lock.kept() },
       ...{ key: this.ledger.verificationKey, telemetry, clock },
       found: (difference) => this.#found(difference),
       failed: () => judgeOpenJournals(this.ledger)
@@ -137,7 +138,9 @@ export class WiredRuntime implements Runtime {
     const { ledger, packages, audit, runsOf: runs } = this
     const codeHashes = () => packages.installedCode()
     this.#lock = new IntegrityLock({ ledger, kernel: KERNEL_VERSION, realPath, codeHashes })
-    const acting = { ...opened, clock, random, profile, versions, registry, packages }
+    this.archives = archivesOf(this, () => this.#lock.keep())
+    const archives = this.archives
+    const acting = { ...opened, clock, random, profile, versions, registry, packages, archives }
     this.#acts = new SystemActs(acting)
     this.#importing = new Importing(opened)
     this.#inspections = new Inspections({ ledger, registry, events: this.events })
@@ -172,7 +175,7 @@ export class WiredRuntime implements Runtime {
   }
 
   #warned(): readonly string[] {
-    const texts = [...this.#warnings, ...this.schedules.warnings()]
+    const texts = [...this.#warnings, ...this.schedules.warnings(), ...this.archives.warnings()]
     return [...texts, ...exemptSecrets(this.registry.redactor)]
   }
 
@@ -349,13 +352,11 @@ export class WiredRuntime implements Runtime {
   }
 
   async export(options: ExportOptions): Promise<ExportReport> {
-    const { ledger, store } = this.#opened
-    const verify = (onRecord?: () => void) =>
-      this.audit.verifySteadily({ reexecute: false, onRecord })
-    const note = async () => (ledger.mode === 'safe' ? null : ledger.note())
-    const exported = { store, identity: ledger.identity, verify, note }
-    return (await exporting()).exportLedger(exported, options)
+    return (await exporting()).exportOpened(this.#opened, this.audit, options)
   }
+
+  readonly archive: Runtime['archive'] = (options) =>
+    this.archives.archive(this.#random.uuid() as RunId, options)
 
   status(): RuntimeStatus {
     const warnings = [...this.#warned(), ...this.runsOf.withoutCode.warningsNow()]
@@ -371,6 +372,7 @@ export class WiredRuntime implements Runtime {
   // Runs cannot end while an import holds their commits.
   async #close(): Promise<void> {
     await this.#importing.close()
+    await this.archives.close()
     this.#opened.socket?.pause()
     this.schedules.close()
     await this.runsOf.close()

@@ -12,7 +12,7 @@ import { redactedService } from './service/redacted-service.js'
 import { serve } from './service/service.js'
 
 /** The runtime that is asked. */
-type Served = Pick<Runtime, 'export' | 'install' | 'lint' | 'planText' | 'recheck'> & {
+type Served = Pick<Runtime, 'archive' | 'export' | 'install' | 'lint' | 'planText' | 'recheck'> & {
   readonly audit: RuntimeAudit
   readonly intents: Intents
   readonly ledger: Ledger
@@ -50,7 +50,8 @@ export function servingOf(
     recording: (run) => audit.recording(run),
     lint: (document) => runtime.lint(document),
     recheck: (id, given) => runtime.recheck(id, given),
-    exports: (given) => runtime.export(given)
+    exports: (given) => runtime.export(given),
+    archive: (given) => runtime.archive(given)
   })
   return redactedService(service, registry.redactor)
 }

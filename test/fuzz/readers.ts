@@ -28,6 +28,8 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'expression/decimal.ts#parseLiteral': 'part of workflow; one expression',
   'identity/key-store.ts#readKeyFile': 'reads a file as key-file does',
   'intent/graph/parse.ts#parsingGraph': 'parseGraph in pieces',
+  'ledger/archive/history.ts#readHistory': 'behind the code of derived records',
+  'ledger/archive/history.ts#readPending': 'behind the code of derived records',
   'ledger/derived/run-records.ts#decodePlaces': 'behind the code of derived records',
   'ledger/derived/run-records.ts#decodeRun': 'behind the code of derived records',
   'ledger/derived/watermark.ts#readUncheckedWatermark': 'compared with what source records give',
@@ -57,6 +59,7 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
 
 /** Methods of the service that no corpus has: why not. */
 export const methodsElsewhere: Readonly<Record<string, string>> = {
+  archiving: 'writes a file, and removes what it has',
   doctor: 'looks at a place of its own',
   export: 'writes a file; see snapshot-header, snapshot-line, snapshot-footer',
   exporting: 'writes a file',

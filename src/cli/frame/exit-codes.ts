@@ -45,6 +45,9 @@ const unverified: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ledger.malformed_marker',
   'ledger.marker_missing',
   'ledger.not_recoverable',
+  'archive.malformed',
+  'archive.not_verified',
+  'archive.other_ledger',
   'snapshot.diverges',
   'snapshot.malformed',
   'snapshot.not_verified'

@@ -22,20 +22,25 @@ export async function verifyThere(
     /** How often every step is executed again. */
     readonly executions: 0 | 1 | 2
     readonly config: string | undefined
+    /** Paths of all archives of the ledger. */
+    readonly archives?: readonly string[]
   }
 ): Promise<Report> {
-  const { notes, executions, config } = options
+  const { notes, executions, config, archives: paths = [] } = options
+  const archives = paths.length === 0 ? {} : { archives: paths }
   const replay = executions > 0
   let code: Registrations | undefined
   return atHolder<Report>(frame, {
     owner: (owner) =>
-      once(owner, (one) => verifyByOwner(frame, ownerClient(one), { notes, replay, executions })),
+      once(owner, (one) =>
+        verifyByOwner(frame, ownerClient(one), { notes, replay, executions, ...archives })
+      ),
     here: async (directory) => {
       if (replay) code ??= await configOf(frame, config)
       const { verifyLocation } = await import('../../runtime/index.js')
       const { identity } = frame
       const keyed = { passphrase: givenPassphrase(frame) }
-      const asked = { notes, code, executions, identity, keyed }
+      const asked = { notes, code, executions, identity, keyed, ...archives }
       return frame.output.withProgress((report) => {
         const onProgress = report && ((progress: VerificationProgress) => report(barOf(progress)))
         return verifyLocation(directory, { ...asked, onProgress })

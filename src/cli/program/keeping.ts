@@ -29,6 +29,11 @@ export function addKeepingCommands(add: Add): void {
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
     .option('--take-over', 'run it here from now on; nothing else may run its identity')
     .option('--key <file>', 'with --take-over: the key file of its identity, to be copied')
+  const archiving = async () => (await import('../archive.js')).archive
+  add('archive <file>', 'move history of ended runs into a signed file', archiving)
+    .option('--before <date>', 'history before this date')
+    .option('--through <receipt>', 'history through this receipt: its hash, or its place')
+    .option('--check', 'check the file alone, and change nothing')
   add('demo', 'see it all in a minute', async () => (await import('../demo.js')).demo).option(
     '--keep',
     'keep what it made'

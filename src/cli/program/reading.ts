@@ -37,6 +37,7 @@ export function addReadCommands(add: Add): void {
     .option(...configOption)
   add('verify', 'check the whole ledger', async () => (await import('../verify.js')).verify)
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
+    .option('--archive <file>', 'an archive of the ledger (repeatable)', collected, [])
     .option('--replay', 'execute every step again')
     .option('--complete', 'fail unless every step could be executed again')
     .option(...configOption)
@@ -56,4 +57,5 @@ export function addReadCommands(add: Add): void {
   add('export <file>', 'write a snapshot: the whole ledger in one file', exporting)
     .option('--unsigned', 'without a signed note, and so without the key')
     .option('--damaged', 'also a ledger that does not verify, as it stands')
+    .option('--archive <file>', 'an archive of the ledger (repeatable)', collected, [])
 }

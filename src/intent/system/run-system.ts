@@ -5,6 +5,7 @@ import type { Intent } from '../intent.js'
 import { KERNEL_HASH, KERNEL_ID, KERNEL_VERSION } from '../kernel-version.js'
 import { payloadTextOf } from '../payload-text.js'
 import { recordedState } from '../providers.js'
+import { archiveHistory } from './archive.js'
 import { createIdentity } from './identities.js'
 import { revokeKey } from './keys.js'
 import { installPackage, uninstallPackage } from './packages.js'
@@ -20,6 +21,7 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
   'package.install': installPackage,
   'package.uninstall': uninstallPackage,
   'system.approver': changeApprover,
+  'system.archive': archiveHistory,
   'system.grant': (work) => changeGrants(work, 'grant'),
   'system.identity.create': createIdentity,
   'system.key.revoke': revokeKey,
@@ -39,6 +41,7 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
 
 /** Only the owner's, also where others may administer (K13). */
 const ownerOnly: ReadonlySet<string> = new Set([
+  'system.archive',
   'system.export',
   'system.identity.create',
   'system.import',
@@ -58,6 +61,7 @@ const ownerOnly: ReadonlySet<string> = new Set([
 
 /** What the runtime begins and ends: only it knows what the payload is to name. */
 const singleStepOnly: ReadonlySet<string> = new Set([
+  'system.archive',
   'system.identity.create',
   'system.publish',
   'system.quarantine',

@@ -50,9 +50,10 @@ export class CommitQueue<Item> {
   #writingBytes = 0
   #flushing = false
   #scheduled = false
-  #isHeld = false
+  /** Callers that hold it. */
+  #holds = 0
   /** Told when the flush that was under way has ended. */
-  #onFlushed: (() => void) | undefined
+  #onFlushed: (() => void)[] = []
   readonly #waits = new Map<Position, Wait>()
   /** Whether the last flush was of one run, and one caller at most has waited for it. */
   #wasForOne = false
@@ -116,16 +117,16 @@ export class CommitQueue<Item> {
 
   /** Begins no flush any more; resolves at the end of the one that is under way. */
   async hold(): Promise<void> {
-    this.#isHeld = true
+    this.#holds += 1
     if (!this.#flushing) return
     await new Promise<void>((resolve) => {
-      this.#onFlushed = resolve
+      this.#onFlushed.push(resolve)
     })
   }
 
-  /** Continues after {@link hold} with what was pushed meanwhile. */
+  /** Continues after the last {@link hold} with what was pushed meanwhile. */
   release(): void {
-    this.#isHeld = false
+    this.#holds -= 1
     if (this.#isDue()) this.#schedule()
   }
 
@@ -154,7 +155,7 @@ export class CommitQueue<Item> {
 
   async #flush(): Promise<void> {
     if (this.#flushing || this.#items.length === 0 || this.#failure !== undefined) return
-    if (this.#isHeld) return
+    if (this.#holds > 0) return
     this.#flushing = true
     this.#options.onChange('flushing')
     do {
@@ -174,13 +175,12 @@ export class CommitQueue<Item> {
     } while (this.#isDue())
     this.#flushing = false
     if (this.#failure === undefined) this.#options.onChange('idle')
-    this.#onFlushed?.()
-    this.#onFlushed = undefined
+    for (const onFlushed of this.#onFlushed.splice(0)) onFlushed()
     if (this.#isDue()) this.#schedule()
   }
 
   #isDue(): boolean {
-    if (this.#failure !== undefined || this.#items.length === 0 || this.#isHeld) return false
+    if (this.#failure !== undefined || this.#items.length === 0 || this.#holds > 0) return false
     const { readyItems, readyBytes } = this.#options
     return this.#waits.size > 0 || this.#items.length >= readyItems || this.#bytes >= readyBytes
   }

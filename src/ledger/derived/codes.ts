@@ -114,3 +114,8 @@ export class DerivedCodes {
     return scratch
   }
 }
+
+/** Without the key: for records that stay in memory. */
+export function codesOf(blobKey: Uint8Array | undefined): DerivedCodes {
+  return new DerivedCodes(blobKey ?? new Uint8Array(32))
+}

@@ -199,6 +199,11 @@ export function writeSlot(
   slots.writeUIntBE(ordinal, at + INDEX_KEY_BYTES + 5, 3)
 }
 
+/** Number of the commit that an entry names. */
+export function slotCommit(slot: Buffer): number {
+  return slot.readUIntBE(INDEX_KEY_BYTES, 5)
+}
+
 function packed(entries: readonly IndexEntry[]): Buffer {
   const slots = Buffer.allocUnsafe(entries.length * ENTRY_BYTES)
   entries.forEach((entry, index) => {

@@ -7,7 +7,10 @@ import {
   TallyError
 } from '../../core/index.js'
 import { publicKeyBytes, verify } from '../../identity/index.js'
+import { keysAt, scannedTo } from '../archive/boundary.js'
+import type { ArchivedHistory } from '../archive/history.js'
 import { type ChainHead, genesisHead, headRootOf } from '../chain/chain-head.js'
+import { codesOf } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
 import { firstWatermark, type Watermark } from '../derived/watermark.js'
 import { unwrapText, unwrapValue, wrapValue } from '../envelope.js'
@@ -24,7 +27,8 @@ import type { Store } from '../stores/port.js'
 import { InMemoryDerived } from './in-memory-derived.js'
 import { checkLastReceipt, type LastRecord } from './last-receipt.js'
 import { ChainScan, type ScannedChain } from './scan.js'
-import { codesOf, type StartingPoint, startingPoint } from './starting-point.js'
+import type { StartingPoint } from './start.js'
+import { startingPoint } from './starting-point.js'
 
 /**
  * Writes the first head of an identity: no receipts, an empty state, epoch 0; then opens it.
@@ -96,6 +100,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger
     chainHead: found.chainHead,
     derived: found.derived,
     readOnly,
+    archived: found.archived,
     ...(found.unsafe === undefined ? {} : { unsafe: found.unsafe })
   })
 }
@@ -106,6 +111,7 @@ interface Found {
   readonly chainHead: ChainHead
   readonly frontier: LogFrontier
   readonly derived: Derived
+  readonly archived: ArchivedHistory | undefined
   readonly unsafe?: { readonly code: string; readonly message: string }
 }
 
@@ -136,7 +142,8 @@ async function check(options: CheckOptions): Promise<Found> {
       receipts: head.receipts,
       receiptHash: head.receiptHash
     }
-    return { head, headBytes, chainHead, frontier, derived, unsafe: causeOf(error) }
+    const archived = start?.archived
+    return { head, headBytes, chainHead, frontier, derived, archived, unsafe: causeOf(error) }
   }
 }
 
@@ -151,11 +158,11 @@ function nothingDerived({ store, keys, blobKey }: CheckOptions): Derived {
 }
 
 async function checkChain(options: CheckOptions, head: Head, start: StartingPoint): Promise<Found> {
-  const { store, keys, identity, headBytes } = options
-  const { derived, rebuild, watermark, writes } = start
-  const scan = new ChainScan(identity)
+  const { store, keys, headBytes } = options
+  const { derived, rebuild, watermark, writes, archived } = start
+  const scan = scanFrom(options, archived)
   let last: LastRecord | undefined
-  for await (const [key, value] of store.entries(keys.allCommits())) {
+  for await (const [key, value] of store.entries(keys.commitsFrom(scan.chain.seq))) {
     const body = unwrapValue(key, value)
     const { receipts } = scan.chain
     const { seq } = scan.next(key, body)
@@ -174,7 +181,19 @@ async function checkChain(options: CheckOptions, head: Head, start: StartingPoin
   if (last !== undefined) checkLastReceipt(last, chain, chainHead)
   // A reader writes nothing later: what was made anew must be whole now, proofs included.
   if (options.readOnly && writes) await derived.write({ durable: 0, pages: false })
-  return { head, headBytes, chainHead, frontier: rebuild.frontier, derived }
+  return { head, headBytes, chainHead, frontier: rebuild.frontier, derived, archived }
+}
+
+/** What archives have is not read: the link of the first receipt behind them binds it. */
+function scanFrom(
+  { keys, identity }: CheckOptions,
+  archived: ArchivedHistory | undefined
+): ChainScan {
+  if (archived === undefined) return new ChainScan(identity)
+  const { boundary } = archived
+  const publicKey = keysAt(identity, boundary.rotations)?.at(-1)
+  if (publicKey === undefined) throw corrupt(keys.archived, 'a key rotation is not proved')
+  return new ChainScan(identity, scannedTo(boundary, publicKey))
 }
 
 async function chainHeadAt(

@@ -32,17 +32,10 @@ export class ChainScan {
   readonly #slicer = new ReceiptSlicer(ROTATION_ACTION)
   #chain: ScannedChain
 
-  constructor(identity: IdentityId) {
+  /** `from`: where the chain stands before the first record that is given. */
+  constructor(identity: IdentityId, from: ScannedChain = beforeFirst(identity)) {
     this.#identity = identity
-    this.#chain = {
-      seq: 0,
-      receipts: 0,
-      receiptHash: null,
-      previousReceiptHash: null,
-      beforePreviousHash: null,
-      publicKey: identity as string as PublicKey,
-      lastSigned: undefined
-    }
+    this.#chain = from
   }
 
   get chain(): ScannedChain {
@@ -100,6 +93,18 @@ export class ChainScan {
       throw corrupt(key, `the key rotation of receipt ${this.#chain.receipts} is not proved`)
     }
     return publicKey
+  }
+}
+
+function beforeFirst(identity: IdentityId): ScannedChain {
+  return {
+    seq: 0,
+    receipts: 0,
+    receiptHash: null,
+    previousReceiptHash: null,
+    beforePreviousHash: null,
+    publicKey: identity as string as PublicKey,
+    lastSigned: undefined
   }
 }
 

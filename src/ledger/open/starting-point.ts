@@ -1,8 +1,9 @@
 import type { RunId } from '../../core/index.js'
-import { DerivedCodes } from '../derived/codes.js'
+import { readHistory } from '../archive/history.js'
+import { codesOf } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
 import { type Digest, storedDigest } from '../derived/digest.js'
-import { codedForm } from '../derived/record-form.js'
+import { codedForm, uncheckedForm } from '../derived/record-form.js'
 import {
   decodePlaces,
   mayBeOpen,
@@ -11,26 +12,23 @@ import {
 } from '../derived/run-records.js'
 import { digestCode, firstWatermark, readWatermark, type Watermark } from '../derived/watermark.js'
 import type { StoreKeys } from '../keys.js'
+import { corrupt } from '../record/record.js'
 import { StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
 import { removeDerived } from './derived-records.js'
 import { InMemoryDerived } from './in-memory-derived.js'
 import { Rebuild } from './rebuild.js'
+import type { StartingPoint } from './start.js'
 import { readPagedTree } from './tree.js'
-
-export interface StartingPoint {
-  readonly watermark: Watermark
-  readonly derived: Derived
-  readonly rebuild: Rebuild
-  /** Whether derived records may be written while the chain is read. */
-  readonly writes: boolean
-}
 
 /**
  * Where opening continues from: the derived records of the store, if they are what their watermark
  * says (L4). One that is lost would let a unit be done twice (L6), so otherwise all are removed and
  * made again from the commit records; a reader makes them in memory and leaves the store alone. So
  * does an opening without the key, which cannot tell a record from an invented one (L12).
+ *
+ * What archives have cannot be made again here: with the key such records have to be whole, and
+ * without it they begin where the archives end.
  */
 export async function startingPoint(options: {
   readonly store: Store
@@ -39,7 +37,17 @@ export async function startingPoint(options: {
   readonly readOnly: boolean
 }): Promise<StartingPoint> {
   const { store, keys, blobKey, readOnly } = options
+  const form = blobKey === undefined ? uncheckedForm : codedForm(codesOf(blobKey))
+  const archived = readHistory(store, keys, form)
   const known = blobKey === undefined ? undefined : await knownRecords(store, keys, blobKey)
+  if (archived !== undefined && (known?.watermark.seq ?? 0) < archived.boundary.commits) {
+    if (blobKey === undefined) {
+      const { behindArchives } = await import('./behind-archives.js')
+      return behindArchives({ store, keys, archived })
+    }
+    const problem = 'what it says of archived runs cannot be made again without the archives'
+    throw corrupt(keys.derived, problem)
+  }
   const inMemory = known === undefined && (readOnly || blobKey === undefined)
   if (known === undefined && !inMemory) await removeDerived(store, keys)
   const watermark = known?.watermark ?? firstWatermark
@@ -54,12 +62,7 @@ export async function startingPoint(options: {
     pagedTree: tree
   })
   const rebuild = new Rebuild({ derived, tree, pagesSeq: watermark.pages.seq })
-  return { watermark, derived, rebuild, writes: !readOnly || inMemory }
-}
-
-/** Without the key: for records that stay in memory. */
-export function codesOf(blobKey: Uint8Array | undefined): DerivedCodes {
-  return new DerivedCodes(blobKey ?? new Uint8Array(32))
+  return { watermark, derived, rebuild, writes: !readOnly || inMemory, archived }
 }
 
 /** The records of the store, if all have right codes and are those that the watermark says. */

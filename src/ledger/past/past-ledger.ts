@@ -6,6 +6,7 @@ import {
   TallyError
 } from '../../core/index.js'
 import type { ChainHead } from '../chain/chain-head.js'
+import { codesOf } from '../derived/codes.js'
 import type { StoreKeys } from '../keys.js'
 import {
   encodeLogProof,
@@ -16,7 +17,6 @@ import {
   verifyInclusion
 } from '../log/index.js'
 import { InMemoryDerived } from '../open/in-memory-derived.js'
-import { codesOf } from '../open/starting-point.js'
 import type { Reader } from '../read/reader.js'
 import type { Head } from '../record/head.js'
 import { corrupt } from '../record/record.js'
@@ -144,6 +144,10 @@ class OpenPast implements PastLedger {
   proof(key: string, asOf: number): Promise<PastProof> {
     const { chainHead } = this.#parts.durable()
     return this.#asked(() => this.#state.proof(key, asOf, chainHead))
+  }
+
+  cover(): Promise<void> {
+    return this.#index.cover(this.commits)
   }
 
   /** An index that is damaged is made anew once: the commit records have all of it. */

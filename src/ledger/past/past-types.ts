@@ -121,6 +121,8 @@ export interface PastLedger {
     readonly before?: number | undefined
     readonly limit: number
   }): Promise<readonly PastChange[]>
+  /** Continues the index of writes to the last durable commit. */
+  cover(): Promise<void>
   /** Throws `receipt.not_found`, and `ledger.corrupt` where the state is not what is signed. */
   proof(key: string, asOf: number): Promise<PastProof>
 }

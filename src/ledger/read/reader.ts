@@ -1,18 +1,20 @@
 import {
   canonicalize,
   type Hash,
+  isTallyError,
   type Json,
   nextTurn,
   type RunId,
   sha256Hex,
   type UnitId
 } from '../../core/index.js'
+import { type ArchivedHistory, archivedError } from '../archive/history.js'
 import type { Derived } from '../derived/derived.js'
 import type { ReceiptLocation } from '../derived/index-runs.js'
 import { unwrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import type { ForgedJournal, JournalEntry, LogRecord, StoredReceipt } from '../ledger-api.js'
-import type { Evidence, Receipt, WriteSet } from '../receipt/receipt.js'
+import type { Receipt, WriteSet } from '../receipt/receipt.js'
 import {
   corrupt,
   hasEntryFields,
@@ -24,6 +26,7 @@ import { receiptHashIn } from '../record/slice.js'
 import type { Store } from '../stores/port.js'
 import { ItemBodies } from './bodies.js'
 import { forgedJournal } from './forged-journals.js'
+import { logRecords } from './log-records.js'
 
 export interface CommitRecord {
   readonly header: RecordHeader
@@ -52,6 +55,7 @@ export class Reader {
   readonly #derived: Derived
   /** Durable commit records so far. */
   readonly #commits: () => number
+  readonly #archived: () => ArchivedHistory | undefined
   readonly #records = new Map<number, CommitRecord>()
 
   constructor(options: {
@@ -59,19 +63,28 @@ export class Reader {
     readonly keys: StoreKeys
     readonly derived: Derived
     readonly commits: () => number
+    readonly archived: () => ArchivedHistory | undefined
   }) {
     this.#store = options.store
     this.#keys = options.keys
     this.#derived = options.derived
     this.#commits = options.commits
+    this.#archived = options.archived
   }
 
-  record(seq: number): CommitRecord {
+  /** `what` is read in it. Throws `ledger.archived`, `ledger.corrupt`. */
+  record(seq: number, what = `Commit ${seq}`): CommitRecord {
     const known = this.#records.get(seq)
     if (known !== undefined) return known
     const key = this.#keys.commit(seq)
     const value = this.#store.get(key)
-    if (value === undefined) throw corrupt(key, 'the commit record is missing')
+    if (value === undefined) {
+      const archived = this.#archived()
+      if (archived !== undefined && seq < archived.boundary.commits) {
+        throw archivedError(archived, what, seq)
+      }
+      throw corrupt(key, 'the commit record is missing')
+    }
     const record = parseRecord(key, unwrapValue(key, value))
     this.#records.set(seq, record)
     for (const oldest of this.#records.keys()) {
@@ -81,8 +94,12 @@ export class Reader {
     return record
   }
 
-  /** Commit records `from` <= seq < `to`, in order. */
+  /** Commit records `from` <= seq < `to`, in order. Throws `ledger.archived`. */
   async *records(from: number, to: number): AsyncGenerator<CommitRecord> {
+    const archived = this.#archived()
+    if (archived !== undefined && from < Math.min(archived.boundary.commits, to)) {
+      throw archivedError(archived, `Commit ${from}`, from)
+    }
     for await (const [key, value] of this.#store.entries(this.#keys.commits(from, to))) {
       yield parseRecord(key, unwrapValue(key, value))
     }
@@ -91,7 +108,7 @@ export class Reader {
   async *receipts(from: number, to: number): AsyncGenerator<StoredReceipt> {
     if (from >= to) return
     // In safe mode the derived records may not say where: then the records are read from the first.
-    const firstSeq = this.#derived.commitSeqOf(from) ?? 0
+    const firstSeq = this.#derived.commitSeqOf(from) ?? this.#archived()?.boundary.commits ?? 0
     for await (const record of this.records(firstSeq, this.#commits())) {
       for (const stored of this.#receiptsOf(record)) {
         if (stored.index >= to) return
@@ -108,7 +125,7 @@ export class Reader {
   receiptAt(index: number): StoredReceipt | undefined {
     const seq = this.#derived.commitSeqOf(index)
     if (seq === undefined) return undefined
-    const record = this.record(seq)
+    const record = this.record(seq, `Receipt ${index}`)
     return this.#receiptAt(record, index - record.header.receipts)
   }
 
@@ -141,9 +158,23 @@ export class Reader {
     )
   }
 
+  /** Whether a unit has a receipt, one that is archived included. */
+  hasUnit(unitId: UnitId): boolean {
+    try {
+      return this.receiptOfUnit(unitId) !== undefined
+    } catch (error) {
+      if (isTallyError(error, 'ledger.archived')) return true
+      throw error
+    }
+  }
+
   /** The commit record that holds a leaf of the log: commit numbers grow with leaves. */
   commitOfLeaf(leaf: number): number {
-    let low = 0
+    const archived = this.#archived()
+    if (archived !== undefined && leaf < archived.boundary.frontier.size) {
+      throw archivedError(archived, `Record ${leaf} of the log`, archived.boundary.commits - 1)
+    }
+    let low = archived?.boundary.commits ?? 0
     let high = this.#commits()
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)
@@ -181,7 +212,7 @@ export class Reader {
       const [seq = 0] = visits[index] ?? []
       const nextFirst = visits[index + 1]?.[1]
       if (nextFirst !== undefined && nextFirst <= from) continue
-      for (const item of this.record(seq).items) {
+      for (const item of this.record(seq, `Run ${runId}`).items) {
         if (item.runId !== runId) continue
         for (const entry of this.#entries(item, seq, isWanted)) {
           if (entry.n >= from) yield entry
@@ -202,7 +233,7 @@ export class Reader {
       const [seq = 0, first = 0] = visits[index] ?? []
       const nextFirst = visits[index + 1]?.[1]
       if (nextFirst !== undefined && nextFirst <= from) continue
-      for (const item of this.record(seq).items) {
+      for (const item of this.record(seq, `Run ${runId}`).items) {
         if (item.runId !== runId) continue
         for (const entry of storedEntries(item, seq, this.#keys)) {
           if (first >= from || entry.n >= from) part.push(entry)
@@ -267,7 +298,7 @@ export class Reader {
     matches: (stored: StoredReceipt) => boolean
   ): StoredReceipt | undefined {
     for (const { commitSeq, ordinal } of locations) {
-      const stored = this.#receiptAt(this.record(commitSeq), ordinal)
+      const stored = this.#receiptAt(this.record(commitSeq, 'This receipt'), ordinal)
       if (stored !== undefined && matches(stored)) return stored
     }
     return undefined
@@ -312,21 +343,6 @@ export class Reader {
       commitSeq: record.header.seq
     }
   }
-}
-
-/** The signed records of an item as leaves of the log, beginning at `leaf`. */
-export function logRecords(item: RecordItem, leaf: number): readonly LogRecord[] {
-  const records: LogRecord[] = []
-  if (item.receipt !== undefined) {
-    const { text } = item.receipt
-    records.push({ kind: 'receipt', leaf, text, receipt: JSON.parse(text) as Receipt })
-  }
-  if (item.evidence !== undefined) {
-    const text = item.evidence
-    const evidence = JSON.parse(text) as Evidence
-    records.push({ kind: 'evidence', leaf: leaf + records.length, text, evidence })
-  }
-  return records
 }
 
 /** A journal entry as it is stored, parsed when it is first looked into. */

@@ -57,7 +57,7 @@ export async function buildFromSnapshot(options: {
 }): Promise<BuiltSnapshot> {
   const { snapshot, target, existing, goOn, onProgress } = options
   const { identity } = snapshot.header
-  const history = await History.of(existing, new StoreKeys(identity))
+  const history = await History.of(existing, new StoreKeys(identity), identity)
   const filling = new Filling(snapshot, target, history)
   const { counts } = snapshot.header
   const lines = counts.commits + counts.stateEntries + counts.blobs + counts.openRuns

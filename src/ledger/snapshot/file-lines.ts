@@ -6,8 +6,11 @@ import { isTallyError, TallyError } from '../../core/index.js'
 
 const NEWLINE = 0x0a
 
+/** What a file of lines is, as errors call it. */
+export type FileKind = 'snapshot' | 'archive'
+
 /**
- * The lines of a snapshot file, unpacked when its name ends in `.gz`.
+ * The lines of a snapshot or an archive, unpacked when its name ends in `.gz`.
  *
  * Owns: the open file. Does not own: what a line means. Holds no more than one line and one chunk:
  * the reader of a line says how long it may be.
@@ -16,36 +19,45 @@ export class SnapshotFileLines {
   readonly path: string
   /** Number of the line that was read last, from 1. */
   line = 0
+  readonly #kind: FileKind
   readonly #streams: readonly Readable[]
   readonly #chunks: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)
 
-  private constructor(path: string, streams: readonly Readable[], last: Readable) {
+  private constructor(
+    { path, kind }: { readonly path: string; readonly kind: FileKind },
+    streams: readonly Readable[],
+    last: Readable
+  ) {
     this.path = path
+    this.#kind = kind
     this.#streams = streams
     // The next read throws it; a failure before that would end the process.
     last.on('error', () => undefined)
     this.#chunks = last[Symbol.asyncIterator]()
   }
 
-  /** Throws `snapshot.unreadable` unless it is a file. */
-  static async open(path: string): Promise<SnapshotFileLines> {
+  /** Throws `snapshot.unreadable` or `archive.unreadable` unless it is a file. */
+  static async open(path: string, kind: FileKind = 'snapshot'): Promise<SnapshotFileLines> {
     const found = await stat(path).catch((cause: unknown) => {
       const problem = cause instanceof Error ? cause.message : String(cause)
-      throw new TallyError('snapshot.unreadable', { path, problem }, { cause })
+      throw new TallyError(`${kind}.unreadable`, { path, problem }, { cause })
     })
     // A pipe or a device may never end.
     if (!found.isFile()) {
-      throw new TallyError('snapshot.unreadable', { path, problem: 'it is no file' })
+      throw new TallyError(`${kind}.unreadable`, { path, problem: 'it is no file' })
     }
     const file = createReadStream(path)
-    if (!path.endsWith('.gz')) return new SnapshotFileLines(path, [file], file)
+    if (!path.endsWith('.gz')) return new SnapshotFileLines({ path, kind }, [file], file)
     const unpacked = createGunzip()
     file.on('error', (error) => unpacked.destroy(error))
-    return new SnapshotFileLines(path, [file, unpacked], file.pipe(unpacked))
+    return new SnapshotFileLines({ path, kind }, [file, unpacked], file.pipe(unpacked))
   }
 
-  /** The next line without its break; undefined at the end. Throws `snapshot.malformed`. */
+  /**
+   * The next line without its break; undefined at the end. Throws `snapshot.malformed` or
+   * `archive.malformed`.
+   */
   async next(bytesMax: number): Promise<Buffer | undefined> {
     this.line += 1
     const parts: Buffer[] = []
@@ -70,7 +82,8 @@ export class SnapshotFileLines {
   }
 
   refuse(problem: string): never {
-    throw new TallyError('snapshot.malformed', { path: this.path, line: this.line, problem })
+    const place = { path: this.path, line: this.line }
+    throw new TallyError(`${this.#kind}.malformed`, { ...place, problem })
   }
 
   close(): void {

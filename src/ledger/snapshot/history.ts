@@ -1,4 +1,5 @@
 import { type IdentityId, isTallyError, TallyError } from '../../core/index.js'
+import { archivedIn } from '../archive/history.js'
 import { unwrapText } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import { parseHead } from '../record/head.js'
@@ -26,7 +27,14 @@ export class History {
     this.#commits = commits
   }
 
-  static async of(store: Store | undefined, keys: StoreKeys): Promise<History> {
+  /** Throws `ledger.archived`: what was archived could not be compared. */
+  static async of(
+    store: Store | undefined,
+    keys: StoreKeys,
+    identity: IdentityId
+  ): Promise<History> {
+    const archived = store === undefined ? undefined : archivedIn(store, identity)
+    if (archived !== undefined) throw archived
     return new History(store, keys, store === undefined ? 0 : await commitsIn(store, keys))
   }
 

@@ -1,21 +1,9 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, link, open, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
-import {
-  errorNumber,
-  type Hash,
-  type IdentityId,
-  isTallyError,
-  systemRandom,
-  TallyError
-} from '../../core/index.js'
-import { syncDirectory } from '../location/durable-file.js'
+import type { Hash, IdentityId } from '../../core/index.js'
 import type { Store } from '../stores/port.js'
 import { SnapshotContents } from './contents.js'
 import { encodeFooter, encodeHeader, type SnapshotHeader } from './format.js'
+import { createWhole } from './whole-file.js'
 
 /** The snapshot that was written. */
 export interface SnapshotReport {
@@ -52,7 +40,7 @@ export async function writeSnapshot(options: {
   try {
     const header = await contents.header()
     const written = new SnapshotText(header, contents, { note, onLine })
-    await createWhole(path, written)
+    await createWhole(path, () => written.chunks(), 'snapshot')
     const { head, identity, counts } = header
     return {
       path,
@@ -117,39 +105,4 @@ class SnapshotText {
     this.bytes += chunk.length
     return chunk
   }
-}
-
-async function createWhole(path: string, written: SnapshotText): Promise<void> {
-  const temporary = `${path}.${systemRandom.uuid()}.part`
-  try {
-    const file = await open(temporary, 'wx', 0o600)
-    try {
-      await fill(file, path, written)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    // A rename would replace what is there.
-    await link(temporary, path)
-    await syncDirectory(dirname(path))
-  } catch (error) {
-    if (isTallyError(error)) throw error
-    const problem = errorNumber(error) === 'EEXIST' ? 'it is there already' : messageOf(error)
-    throw new TallyError('snapshot.unwritable', { path, problem }, { cause: error })
-  } finally {
-    await rm(temporary, { force: true })
-  }
-}
-
-async function fill(file: FileHandle, path: string, written: SnapshotText): Promise<void> {
-  const source = Readable.from(written.chunks(), { objectMode: false })
-  const write = async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) await file.writeFile(chunk)
-  }
-  if (path.endsWith('.gz')) await pipeline(source, createGzip(), write)
-  else await pipeline(source, write)
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

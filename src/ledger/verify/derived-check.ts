@@ -1,3 +1,4 @@
+import type { Boundary } from '../archive/boundary.js'
 import type { ChainHead } from '../chain/chain-head.js'
 import { ChainBlocks } from '../derived/chain-blocks.js'
 import {
@@ -5,11 +6,12 @@ import {
   IndexRuns,
   newSlot,
   type ReceiptLocation,
+  slotCommit,
   unitIndexKey,
   writeSlot
 } from '../derived/index-runs.js'
 import { uncheckedForm } from '../derived/record-form.js'
-import { decodeRun, RunRecords } from '../derived/run-records.js'
+import { decodeRun, isOpenStatus, RunRecords, type StoredRun } from '../derived/run-records.js'
 import type { Watermark } from '../derived/watermark.js'
 import type { StoreKeys } from '../keys.js'
 import type { LogFrontier } from '../log/index.js'
@@ -29,6 +31,8 @@ export interface DerivedParts {
   readonly store: Store
   readonly keys: StoreKeys
   readonly watermark: Watermark
+  /** Where archived history ends: what is derived of it is compared as far as that goes. */
+  readonly boundary?: Boundary | undefined
 }
 
 /**
@@ -46,10 +50,14 @@ export class DerivedCheck {
   readonly #tiles: TileCheck
   /** Commit numbers of the receipts that were not compared yet. */
   #commitSeqs: number[] = []
-  #compared = 0
+  #compared: number
+  /** Commits before it are archived. */
+  readonly #firstCommit: number
   #chainProblem: (FieldProblem & { readonly key: string }) | undefined
 
-  constructor({ store, keys, watermark }: DerivedParts) {
+  constructor({ store, keys, watermark, boundary }: DerivedParts) {
+    this.#compared = boundary?.receipts ?? 0
+    this.#firstCommit = boundary?.commits ?? 0
     this.#store = store
     this.#keys = keys
     this.#watermark = watermark
@@ -107,7 +115,7 @@ export class DerivedCheck {
     const { index: runs } = this.#watermark
     const [store, keys] = [this.#store, this.#keys]
     for (const slot of new IndexRuns({ store, keys, form: uncheckedForm, runs }).slots()) {
-      found.add(slot)
+      if (slotCommit(slot) >= this.#firstCommit) found.add(slot)
     }
     return different('derived.index', this.#index.text(), found.text())
   }
@@ -155,9 +163,11 @@ export class DerivedCheck {
         for (const visit of records.block(runId, block)) visits = addRunCommit(visits, visit)
       }
       for (const visit of run.visits) visits = addRunCommit(visits, visit)
-      if (run.entries > 0) stored += 1
       values += 1 + run.blocks
       const derived = runs.derived(runId)
+      // Nothing but its code and the archive say what an archived run was.
+      if (derived === undefined && this.#isArchived(run)) continue
+      if (run.entries > 0) stored += 1
       const digest = recordDigest(run.record) ?? 'absent'
       const unequal =
         different('derived.run.entries', derived?.entries ?? 0, run.entries) ??
@@ -167,6 +177,11 @@ export class DerivedCheck {
     }
     const missing = different('derived.runs', runs.derivedRuns, stored)
     return missing ?? different('derived.records', values + this.#values(), await this.#count())
+  }
+
+  #isArchived({ record, visits }: StoredRun): boolean {
+    const isEnded = record !== undefined && !isOpenStatus(record.status)
+    return isEnded && (visits.at(-1)?.[0] ?? 0) < this.#firstCommit
   }
 
   /** How many values index, chain and log take. */

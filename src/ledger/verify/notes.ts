@@ -78,6 +78,31 @@ export class NoteCheck {
     return undefined
   }
 
+  /** The keys that were in force before archived history ends. */
+  knowKeys(publicKeys: readonly PublicKey[]): void {
+    for (const publicKey of publicKeys) this.#publicKeys.add(publicKey)
+  }
+
+  /** {@link at} where the state is not known: history is archived there. */
+  atLog(
+    frontier: LogFrontier
+  ): { readonly signed: string; readonly computed: Hash; readonly source: string } | undefined {
+    const notes = this.#open.get(frontier.size)
+    if (notes === undefined) return undefined
+    this.#open.delete(frontier.size)
+    for (const { given, note } of notes) {
+      if (!this.#isSigned(given, note)) continue
+      const root = frontier.root()
+      if (note.root !== root) {
+        this.#report(given, note.size, 'the log has another root at this size')
+        return { signed: root, computed: note.root, source: given.source }
+      }
+      this.#upTo = Math.max(this.#upTo, note.size)
+      this.#reports.push({ source: given.source, size: note.size, ok: true })
+    }
+    return undefined
+  }
+
   /** The first signed note beyond the end of the log: the log was cut. */
   beyond(): { readonly size: number; readonly source: string } | undefined {
     let found: { readonly size: number; readonly source: string } | undefined

@@ -32,19 +32,31 @@ export class ChainMemory {
   readonly #receiptHashes = new IdTable()
   /** The last hash that was found; most receipts have the seed of the one before them. */
   #found: Hash | undefined
+  /** Place of the first receipt that it has. */
+  #first = 0
+  /** Seeds that rest on none that it has: on archived ones, if all is well. */
+  seedsNotChecked = 0
 
-  /** Whether this is the hash of an earlier receipt. */
+  /** It begins behind archived history, of which it has the last receipt only. */
+  beginBehind(receipts: number, last: Hash | null): void {
+    this.#first = last === null ? receipts : receipts - 1
+    if (last !== null) this.remember(last)
+  }
+
+  /** Whether this is the hash of an earlier receipt, as far as those are here. */
   isReceipt(hash: Hash): boolean {
     if (hash !== this.#found) {
-      if (!this.#receiptHashes.has(hash)) return false
-      this.#found = hash
+      if (this.#receiptHashes.has(hash)) this.#found = hash
+      else if (this.#first === 0) return false
+      else this.seedsNotChecked += 1
     }
     return true
   }
 
   /** Place of a receipt in the chain, from 0. */
   placeOf(hash: Hash): number | undefined {
-    return this.#receiptHashes.find(hash)
+    const found = this.#receiptHashes.find(hash)
+    return found === undefined ? undefined : found + this.#first
   }
 
   /** Whether no earlier receipt has this unit id; it is remembered. */

@@ -54,6 +54,14 @@ export interface AnchorReport {
 export const noNoteGiven =
   'no note given: a tail that was cut, or a history made again with the own key, cannot be seen'
 
+/** What of a ledger is archived. */
+export interface ArchivedPart {
+  /** Commit records and receipts, from the first one on. */
+  readonly commits: number
+  readonly receipts: number
+  readonly archives: readonly { readonly file: string; readonly sha256: Hash }[]
+}
+
 /** What was checked, and what was not. */
 export interface VerificationReport {
   readonly ok: boolean
@@ -66,6 +74,8 @@ export interface VerificationReport {
   readonly journalEntries: number
   readonly stateEntries: number
   readonly head: Head | undefined
+  /** What is archived, and was not checked for want of the archives. */
+  readonly archived?: ArchivedPart
   readonly failure?: VerificationFailure
   /** Log records that notes from outside prove to have been there, of `logSize` (P5). */
   readonly anchored: {

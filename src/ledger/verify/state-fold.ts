@@ -10,11 +10,19 @@ import type { StateView } from './report.js'
  * and the values themselves for re-execution. Memory grows with the state, not with history.
  */
 export class StateFold implements StateView {
-  readonly #values = new Map<string, string | undefined>()
+  readonly #values: Map<string, string | undefined>
   chainHead: ChainHead
 
-  constructor(identity: IdentityId) {
-    this.chainHead = genesisHead(identity)
+  /** `from`: where it begins; before the first receipt where that is absent. */
+  constructor(
+    identity: IdentityId,
+    from: {
+      readonly chainHead: ChainHead
+      readonly values: Map<string, string | undefined>
+    } = { chainHead: genesisHead(identity), values: new Map() }
+  ) {
+    this.chainHead = from.chainHead
+    this.#values = from.values
   }
 
   read(key: string): string | undefined {

@@ -1,25 +1,24 @@
-import {
-  type Hash,
-  type IdentityId,
-  isTallyError,
-  type Json,
-  type RunId
-} from '../../core/index.js'
+import { canonicalize, type Hash, type IdentityId, type Json } from '../../core/index.js'
+import { type ArchivedHistory, readHistory, signedHistory } from '../archive/history.js'
+import { codedForm, uncheckedForm } from '../derived/record-form.js'
 import { readUncheckedWatermark, type Watermark } from '../derived/watermark.js'
 import { unwrapText, unwrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { LogFrontier } from '../log/index.js'
-import { parseEvidence, type TextOf } from '../receipt/parse.js'
+import { parseEvidence } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import { type Head, parseHead } from '../record/head.js'
 import { parseRecord, type RecordHeader, type RecordItem } from '../record/record.js'
 import type { Store } from '../stores/port.js'
+import { archivedPart, isBefore, notCheckedOfArchives } from './archived-report.js'
 import { CodeCheck } from './code-check.js'
 import { DerivedCheck } from './derived-check.js'
 import { checkHead, checkKept, checkStateEntries } from './end-checks.js'
+import { findingOf, Stop } from './finding.js'
 import { CheckedBodies } from './item-bodies.js'
 import { JournalHashes, type JournalLines, signedJournal } from './journal-hashes.js'
 import type { VerificationKey } from './key.js'
+import { notCheckedIn } from './not-checked.js'
 import { NoteCheck } from './notes.js'
 import { ChainMemory, checkReceipt, different } from './receipt-check.js'
 import {
@@ -30,10 +29,10 @@ import {
   type KeptPlace,
   type ReceiptHook,
   type VerificationFailure,
-  type VerificationReport,
-  type VerifiedReceipt
+  type VerificationReport
 } from './report.js'
 import { RunCheck } from './run-check.js'
+import { checkBodies, seenReceipt, withheldOf } from './seen-receipt.js'
 import { SignatureWindow } from './signature-window.js'
 import { StateFold } from './state-fold.js'
 
@@ -62,18 +61,19 @@ export async function verifyLedger(options: VerifyOptions): Promise<Verification
 }
 
 const headless = { field: 'head', signed: 'present', computed: 'absent' }
-
-class Stop extends Error {
-  constructor(readonly failure: VerificationFailure) {
-    super(failure.field)
-  }
-}
+/** The action of the receipt that names an archive. */
+const ARCHIVE_ACTION = 'system.archive'
 
 /** One pass over a store. Owns everything that the fold needs; writes nothing. */
 class Verification {
   readonly #options: VerifyOptions
   readonly #keys: StoreKeys
-  readonly #fold: StateFold
+  #fold: StateFold
+  #archived: ArchivedHistory | undefined
+  /** Whether the receipt was met that names the last archive. */
+  #isArchiveSigned = false
+  /** Commit records before the boundary of archived history, which runs still need. */
+  #keptCommits = 0
   readonly #memory = new ChainMemory()
   readonly #runs: RunCheck
   readonly #journals: JournalHashes
@@ -114,33 +114,26 @@ class Verification {
       await step()
       return undefined
     } catch (error) {
-      if (error instanceof Stop) return error.failure
-      if (isTallyError(error, 'ledger.corrupt')) {
-        const { key, problem } = error.context
-        return {
-          ...this.#here({ field: 'store', signed: 'an undamaged value', computed: `${problem}` }),
-          key: String(key)
-        }
-      }
-      if (isTallyError(error, 'run.not_executed')) throw error
-      if (isTallyError(error) || error instanceof SyntaxError) {
-        return this.#here({ field: 'store', signed: 'a readable value', computed: error.message })
-      }
-      throw error
+      return findingOf(error, (problem) => this.#here(problem))
     }
   }
 
   async #chain(): Promise<void> {
     const { store } = this.#options
     const headBytes = store.get(this.#keys.head)
-    if (headBytes === undefined) this.#fail(headless)
+    if (headBytes === undefined) return this.#fail(headless)
     this.#head = parseHead(this.#keys.head, unwrapText(this.#keys.head, headBytes))
     this.#watermark = readUncheckedWatermark(store, this.#keys)
-    const parts = { store, keys: this.#keys, watermark: this.#watermark }
+    const form =
+      this.#options.key === undefined ? uncheckedForm : codedForm(this.#options.key.derived)
+    this.#archived = readHistory(store, this.#keys, form)
+    const boundary = this.#archived?.boundary
+    const parts = { store, keys: this.#keys, watermark: this.#watermark, boundary }
     this.#derived = new DerivedCheck(parts)
     this.#codes = new CodeCheck({ ...parts, key: this.#options.key })
-    this.#checkNotes()
-    for await (const [key, value] of store.entries(this.#keys.allCommits())) {
+    this.#requireNote(this.#notes.at(this.#frontier, this.#fold.chainHead))
+    if (this.#archived !== undefined) await this.#beginBehind(this.#archived)
+    for await (const [key, value] of store.entries(this.#keys.commitsFrom(this.#commits))) {
       const { header, items } = parseRecord(key, unwrapValue(key, value))
       this.#header(key, header)
       let ordinal = 0
@@ -167,6 +160,32 @@ class Verification {
       this.#commits += 1
       this.#require(this.#derived.endOfCommit(header.seq, this.#fold.chainHead, this.#frontier))
     }
+  }
+
+  /** Begins where archived history ends: with what is kept of it, and the state as it was then. */
+  async #beginBehind(history: ArchivedHistory): Promise<void> {
+    const { store, identity } = this.#options
+    const { beginBehind } = await import('./archived-begin.js')
+    const begun = await beginBehind(history, {
+      ...{ store, keys: this.#keys, identity },
+      onKeys: (publicKeys) => this.#notes.knowKeys(publicKeys),
+      onLeaf: (leaf) => {
+        this.#frontier = this.#frontier.append(leaf)
+        this.#derived?.leaf(0, leaf)
+        this.#requireNote(this.#notes.atLog(this.#frontier))
+        return this.#frontier
+      },
+      onItem: (item, { seq: commit, receipts: index }) => {
+        this.#commits = commit
+        this.#journals.take(item, this.#journal(item), { index, commit })
+        this.#journals.passed()
+      },
+      fail: (problem) => this.#fail(problem)
+    })
+    this.#commits = history.boundary.commits
+    this.#fold = begun.fold
+    this.#keptCommits = begun.keptCommits
+    this.#memory.beginBehind(history.boundary.receipts, history.boundary.receiptHash)
   }
 
   #header(key: string, header: RecordHeader): void {
@@ -233,58 +252,29 @@ class Verification {
       text: text === undefined && after !== undefined ? bodies.resolve(after) : text
     }))
     this.#require(lines.problem(signedJournal(receipt)))
+    if (this.#archived !== undefined && receipt.intent === ARCHIVE_ACTION) {
+      const said = bodies.resolveValue(receipt.inputPayload.payload, textOf)
+      this.#isArchiveSigned ||= said === canonicalize(signedHistory(this.#archived))
+    }
+    this.#withheld += withheldOf(receipt, this.#runs)
     if (onReceipt !== undefined) {
-      const seen = this.#seen(item, receipt, { bodies, resultText, textOf })
+      const seen = seenReceipt({
+        fold: this.#fold,
+        runs: this.#runs,
+        item,
+        receipt,
+        bodies,
+        resultText,
+        textOf
+      })
       const problem = await onReceipt({ ...seen, commitSeq, changes: changed })
       if (problem !== undefined) this.#fail(problem)
-    } else this.#checkBodies(receipt, bodies)
+    } else checkBodies(receipt, bodies)
     this.#memory.remember(receipt.receiptHash)
     this.#derived?.receipt(receipt, { commitSeq, ordinal })
     await this.#signed(receipt.receiptHash, receipt)
     this.#fold.commit(chainHead, changed)
     this.#grow(leaf)
-  }
-
-  #seen(
-    item: RecordItem,
-    receipt: Receipt,
-    given: {
-      readonly bodies: CheckedBodies
-      readonly resultText: string | undefined
-      readonly textOf: TextOf
-    }
-  ): Omit<VerifiedReceipt, 'commitSeq' | 'changes'> {
-    const { payload, raw, sealed } = receipt.inputPayload
-    const { text = '', writeSet = '' } = item.receipt ?? {}
-    const { bodies, resultText, textOf } = given
-    const rawText = raw === undefined ? undefined : bodies.resolveValue(raw as never, textOf)
-    return {
-      index: this.#fold.chainHead.receipts,
-      receipt,
-      text,
-      runId: item.runId as RunId,
-      entries: item.entries,
-      payloadText: bodies.resolveValue(payload, textOf),
-      raw: rawText === undefined ? undefined : (JSON.parse(rawText) as string),
-      resultText,
-      writeSetText: writeSet,
-      sealed: sealed.map((reference) => {
-        const body = this.#runs.sealed(reference.responseHash)
-        if (body === undefined) this.#withheld += 1
-        return body === undefined ? undefined : { reference, ...body }
-      }),
-      stateBefore: this.#fold
-    }
-  }
-
-  /** What {@link #seen} finds out on the way, for when no hook reads the bodies themselves. */
-  #checkBodies(receipt: Receipt, bodies: CheckedBodies): void {
-    const { payload, raw, sealed } = receipt.inputPayload
-    if (raw !== undefined) bodies.checkValue(raw as never)
-    bodies.checkValue(payload)
-    for (const { responseHash } of sealed) {
-      if (this.#runs.sealed(responseHash) === undefined) this.#withheld += 1
-    }
   }
 
   async #evidence(text: string, bodies: CheckedBodies, lines: JournalLines) {
@@ -324,11 +314,10 @@ class Verification {
   #grow(leaf: Uint8Array): void {
     this.#frontier = this.#frontier.append(leaf)
     this.#derived?.leaf(this.#commits, leaf)
-    this.#checkNotes()
+    this.#requireNote(this.#notes.at(this.#frontier, this.#fold.chainHead))
   }
 
-  #checkNotes(): void {
-    const problem = this.#notes.at(this.#frontier, this.#fold.chainHead)
+  #requireNote(problem: ReturnType<NoteCheck['at']>): void {
     if (problem === undefined) return
     const { signed, computed, source } = problem
     this.#fail({ field: 'note', signed, computed, key: source })
@@ -347,8 +336,12 @@ class Verification {
       const commits = this.#commits
       this.#require(checkHead(this.#head, { chainHead, frontier: this.#frontier, commits }))
     }
+    if (this.#archived !== undefined && !this.#isArchiveSigned) {
+      const computed = 'another archive, or none'
+      this.#fail({ field: 'archived', signed: 'the archive that a receipt names', computed })
+    }
     const { kept } = this.#options
-    if (kept !== undefined) {
+    if (kept !== undefined && !isBefore(kept, this.#archived)) {
       const placeOf = (hash: Hash) => this.#memory.placeOf(hash)
       this.#require(checkKept(kept, { chainHead, placeOf }))
     }
@@ -373,14 +366,17 @@ class Verification {
 
   #report(failure: VerificationFailure | undefined): VerificationReport {
     const { upTo, reports } = this.#notes
-    const notChecked = ['outputs: nothing was re-executed']
-    if (this.#options.onReceipt !== undefined) notChecked.pop()
-    if (this.#withheld > 0) notChecked.push(`${this.#withheld} bodies withheld`)
-    if (upTo < this.#frontier.size) {
-      notChecked.push(`${this.#frontier.size - upTo} log records after the last note from outside`)
-    }
-    notChecked.push(...this.#journals.notChecked(), ...(this.#codes?.notChecked() ?? []))
-    if (failure !== undefined) notChecked.push('everything after the failure')
+    const logSize = this.#frontier.size
+    const archived = this.#archived
+    const left = { kept: this.#keptCommits, seeds: this.#memory.seedsNotChecked }
+    const notChecked = notCheckedIn({
+      isReexecuted: this.#options.onReceipt !== undefined,
+      withheld: this.#withheld,
+      archived: archived === undefined ? [] : notCheckedOfArchives(archived, left),
+      notAnchored: logSize - upTo,
+      more: [...this.#journals.notChecked(), ...(this.#codes?.notChecked() ?? [])],
+      hasFailed: failure !== undefined
+    })
     return {
       ok: failure === undefined,
       identity: this.#options.identity,
@@ -392,8 +388,9 @@ class Verification {
       journalEntries: this.#runs.entries,
       stateEntries: this.#stateEntries,
       head: this.#head,
+      ...(archived === undefined ? {} : { archived: archivedPart(archived) }),
       ...(failure === undefined ? {} : { failure }),
-      anchored: { upTo, logSize: this.#frontier.size, notes: reports },
+      anchored: { upTo, logSize, notes: reports },
       notChecked
     }
   }

@@ -19,11 +19,13 @@ import {
   TallyError
 } from '../../core/index.js'
 import {
+  archivedIn,
   type GivenNote,
   type KeptPlace,
   type Ledger,
   type Store,
-  watchedStore
+  watchedStore,
+  wholeStore
 } from '../../ledger/index.js'
 import type { RunningTelemetry } from '../../telemetry/index.js'
 
@@ -35,6 +37,11 @@ export interface VerifyOptions {
   readonly executions?: number
   /** Notes kept outside the ledger, as text or with the name of where they come from (P5). */
   readonly notes?: readonly (string | GivenNote)[]
+  /**
+   * Paths of all archives of the ledger: then it is verified as if nothing had been archived.
+   * Rejects with `archive.*` for a file that is not one of them.
+   */
+  readonly archives?: readonly string[]
 }
 
 interface WatchedVerify extends VerifyOptions {
@@ -84,9 +91,11 @@ export function auditOf({
     return report
   }
   const verify: RuntimeAudit['verify'] = async (asked, { lock } = { lock: true }) => {
-    const { notes = [], reexecute = true, onRecord, ...options } = asked
-    const store =
-      onRecord === undefined ? parts.store : watchedStore(parts.store, parts.identity, onRecord)
+    const { notes = [], reexecute = true, onRecord, archives, ...options } = asked
+    const { identity } = parts
+    const whole =
+      archives === undefined ? parts.store : await wholeStore(parts.store, identity, archives)
+    const store = onRecord === undefined ? whole : watchedStore(whole, identity, onRecord)
     const checked = { kept: lock ? await keptIn() : undefined, notes: notes.map(given) }
     const from = clock.now()
     const report = await told(
@@ -97,15 +106,25 @@ export function auditOf({
     if (!report.ok) await failed()
     return report
   }
+  // These do everything again from the first receipt on.
+  const checkWhole = () => {
+    const archived = archivedIn(parts.store, parts.identity)
+    if (archived !== undefined) throw archived
+  }
   return {
     verify,
     verifySteadily: (options) => steadily(() => verify(options)),
     replayReceipt: async (which) => {
+      checkWhole()
       const replayed = await replayReceipt({ ...parts, which })
       return replayed === undefined ? undefined : told(replayed)
     },
-    reconstructState: (upTo) => reconstructState({ ...parts, upTo }),
+    reconstructState: async (upTo) => {
+      checkWhole()
+      return reconstructState({ ...parts, upTo })
+    },
     recording: async (run) => {
+      checkWhole()
       const recording = await recordRun({ ...parts, run: run as RunId, key })
       if (recording === undefined) throw new TallyError('run.not_found', { runId: run })
       return recording

@@ -30,7 +30,8 @@ import {
   type Store,
   storedCommits,
   VerificationKey,
-  watchedStore
+  watchedStore,
+  wholeStore
 } from '../../ledger/index.js'
 import { connectOwner, type OwnerClient } from '../../owner/index.js'
 import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
@@ -67,19 +68,19 @@ export async function openReader(
   const { realPath } = held.location
   try {
     const identity = identityOf(held, options)
-    const ledger = await openLedger({
-      store,
-      identity,
-      signer: noSigner,
-      readOnly: true
-    })
+    const ledger = await openLedger({ store, identity, signer: noSigner, readOnly: true })
     const parts = { ledger, realPath, kernel: ANY_KERNEL, codeHashes: async () => ({}) }
     const cause = await new IntegrityLock({ ...parts, isKeyed: false })
       .check()
       .catch(() => undefined)
     if (cause !== undefined && ledger.state().mode !== 'safe') ledger.enterSafeMode(cause)
-    const verify = (notes: readonly GivenNote[], onRecord?: () => void) => {
-      const told = onRecord === undefined ? store : watchedStore(store, identity, onRecord)
+    const verify = async (
+      notes: readonly GivenNote[],
+      onRecord?: () => void,
+      archives: readonly string[] = []
+    ) => {
+      const whole = archives.length === 0 ? store : await wholeStore(store, identity, archives)
+      const told = onRecord === undefined ? whole : watchedStore(whole, identity, onRecord)
       return verifyStore({ store: told, identity, notes, code: undefined, realPath })
     }
     const isFollower = held.location.marker.followers?.includes(identity) ?? false
@@ -112,6 +113,8 @@ export async function verifyLocation(
   options: NamedIdentity & {
     readonly notes: readonly GivenNote[]
     readonly code?: Registrations | undefined
+    /** Paths of all archives of the ledger: then it is verified as if nothing was archived. */
+    readonly archives?: readonly string[]
     /** How often each step is executed again; 1 unless told otherwise. */
     readonly executions?: number
     /** Reads the key file, where it can, to check what only the blob key can (L12). */
@@ -122,10 +125,12 @@ export async function verifyLocation(
 ): Promise<VerificationReport> {
   const held = await holdForReading(location)
   try {
-    const { notes, code, executions = 1, keyed, onProgress } = options
+    const { notes, code, executions = 1, keyed, archives = [], onProgress } = options
     const identity = identityOf(held, options)
+    const given = held.store
+    const whole = archives.length === 0 ? given : await wholeStore(given, identity, archives)
     const phase = code === undefined ? 'records' : 'executing'
-    const store = await toldStore(held.store, { identity, phase, onProgress })
+    const store = await toldStore(whole, { identity, phase, onProgress })
     const { realPath } = held.location
     const blobKey = keyed && (await blobKeyOf(realPath, identity, keyed.passphrase))
     const key = blobKey && new VerificationKey(blobKey)

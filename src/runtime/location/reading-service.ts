@@ -9,7 +9,8 @@ import {
   openLedger,
   openSnapshot,
   type Store,
-  watchedStore
+  watchedStore,
+  wholeStore
 } from '../../ledger/index.js'
 import { serve } from '../service/service.js'
 
@@ -29,7 +30,11 @@ export function serviceForReading(
     readonly location: string
     readonly isFollower: boolean
   },
-  verify: (notes: readonly GivenNote[], onRecord?: () => void) => Promise<VerificationReport>
+  verify: (
+    notes: readonly GivenNote[],
+    onRecord?: () => void,
+    archives?: readonly string[]
+  ) => Promise<VerificationReport>
 ): OwnerHandler {
   const { ledger, store, identity, location, isFollower } = opened
   return serve({
@@ -38,11 +43,13 @@ export function serviceForReading(
     isFollower,
     exports: async (given) => {
       const { exportLedger } = await import('../system/exporting.js')
+      const { archives } = given
+      const whole = archives === undefined ? store : await wholeStore(store, identity, archives)
       const note = async () => null
-      const verified = (onRecord?: () => void) => verify([], onRecord)
-      return exportLedger({ store, identity, verify: verified, note }, given)
+      const verified = (onRecord?: () => void) => verify([], onRecord, archives)
+      return exportLedger({ store: whole, identity, verify: verified, note }, given)
     },
-    verify: ({ notes, onRecord }) => verify(notes, onRecord)
+    verify: ({ notes, onRecord, archives }) => verify(notes, onRecord, archives)
   })
 }
 

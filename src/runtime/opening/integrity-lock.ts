@@ -83,6 +83,12 @@ export class IntegrityLock {
     if (Number(kernel) > Number(this.#kernel)) {
       return wrong(`version ${kernel} of the kernel wrote it, and this is ${this.#kernel}`)
     }
+    const { boundary } = this.#ledger.archiving.history ?? {}
+    if (boundary !== undefined && receipts <= boundary.receipts) {
+      // What archives have is compared where it ends; a lock of earlier times says nothing more.
+      const isSame = receipts < boundary.receipts || receiptHash === boundary.receiptHash
+      return isSame ? undefined : wrong(`receipt ${receipts - 1} is another one`)
+    }
     const last = receipts === 0 ? null : await this.#ledger.receipt(receipts - 1)
     const actual = last?.receipt.receiptHash ?? null
     if (actual !== receiptHash) {

@@ -5,7 +5,7 @@ import { logLine } from './ledger-log.js'
 import type { EventPlace, FeedEvent, RunLine } from './query-types.js'
 
 export interface FeedParts extends FeedSources {
-  readonly ledger: FeedSources['ledger'] & Pick<Ledger, 'past' | 'run'>
+  readonly ledger: FeedSources['ledger'] & Pick<Ledger, 'past' | 'run' | 'archiving'>
   line(record: RunRecord): Promise<RunLine>
   /** Paces a feed that gives changes. */
   readonly clock: Clock
@@ -48,7 +48,8 @@ export async function* feed(
     let at = place ?? { seq: past.commits, line: 0 }
     while (!signal.aborted) {
       yield* changes.take()
-      if (isLost(past, at, paceMs !== undefined)) {
+      const archived = ledger.archiving.history?.boundary.commits ?? 0
+      if (at.seq < archived || isLost(past, at, paceMs !== undefined)) {
         at = { seq: past.commits, line: 0 }
         yield { type: 'reset', place: placeText(at) }
       } else if (at.seq < past.commits && paceMs !== undefined) {
@@ -79,7 +80,7 @@ export async function* feed(
   }
 }
 
-/** Of another ledger, or too far behind to be given each event. */
+/** Of another ledger, or too far behind to be given each event; what is archived is, too. */
 function isLost({ commits }: PastLedger, { seq, line }: Place, isPaced: boolean): boolean {
   const isAhead = seq > commits || (seq === commits && line > 0)
   return isAhead || (!isPaced && commits - seq > limits.FEED_COMMITS_BEHIND_MAX)

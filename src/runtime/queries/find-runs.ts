@@ -8,7 +8,7 @@ import {
 } from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
 import { isEnded } from '../run/ended.js'
-import { endingUnit, isIntentRun } from '../run/run-records.js'
+import { endingUnit, isArchived, isIntentRun } from '../run/run-records.js'
 import { checkShown, type ShownLedger } from '../run/shown.js'
 import type { Page, RunCounts, RunFilter, RunLine, ShownStatus } from './query-types.js'
 import {
@@ -27,7 +27,7 @@ export type RunSummaryShown = Omit<
 >
 
 export interface LineParts {
-  readonly ledger: Pick<Ledger, 'unit'> & ShownLedger
+  readonly ledger: Pick<Ledger, 'unit' | 'archiving'> & ShownLedger
   /** Imported and not taken over: what is open here is its exporter's to continue. */
   readonly isFollower: boolean
   summary(record: RunRecord): Promise<RunSummaryShown>
@@ -139,6 +139,7 @@ export class RunLines {
   async #failure(record: RunRecord): Promise<Pick<RunLine, 'failure' | 'problem'>> {
     if (record.status !== 'failed') return { failure: null }
     const { ledger } = this.#parts
+    if (isArchived(ledger, record)) return { failure: failureOf(record) }
     try {
       await checkShown(ledger, record, await ledger.unit(endingUnit(record)))
       return { failure: failureOf(record) }
@@ -158,6 +159,7 @@ export class RunLines {
     const { runId, entries } = record
     const counted = this.#counted.get(runId) ?? { entries: 0, receipts: 0 }
     if (counted.entries === entries) return counted.receipts
+    if (isArchived(this.#parts.ledger, record)) return null
     const signed = record.status === 'done' ? await this.#signedCount(record) : undefined
     if (signed === undefined && entries - counted.entries > limits.ENTRIES_COUNTED_MAX) return null
     const receipts = signed ?? counted.receipts + (await this.#countedFrom(runId, counted.entries))

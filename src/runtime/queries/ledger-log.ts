@@ -8,7 +8,7 @@ import {
 } from '../../ledger/index.js'
 import type { LogLine, LogProofLine, Page } from './query-types.js'
 
-type ReadLedger = Pick<Ledger, 'past' | 'run'>
+type ReadLedger = Pick<Ledger, 'past' | 'run' | 'archiving'>
 
 const MILLISECONDS = 1_000
 
@@ -27,10 +27,12 @@ export async function logPage(
 ): Promise<Page<LogLine>> {
   const past = await ledger.past()
   const to = Math.min(before ?? past.logSize, past.logSize)
-  const first = Math.max(from ?? 0, to - limit)
+  // Pages end where archived history does; what is asked for within it is refused.
+  const least = from ?? ledger.archiving.history?.boundary.frontier.size ?? 0
+  const first = to <= least ? Math.max(0, to - limit) : Math.max(least, to - limit)
   const lines = await past.log(first, to)
   const items = lines.map((line) => logLine(ledger, line)).reverse()
-  return { items, next: first > (from ?? 0) ? String(first) : null }
+  return { items, next: first > least ? String(first) : null }
 }
 
 /** One signed record; one that is not what it signs has a problem (L12). */

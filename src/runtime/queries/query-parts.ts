@@ -26,6 +26,8 @@ export interface QueryParts {
     readonly notes: readonly GivenNote[]
     readonly replay: boolean
     readonly executions: number
+    /** Paths of all archives of the ledger. */
+    readonly archives?: readonly string[]
     /** Called with each commit record that is read. */
     readonly onRecord?: () => void
   }): Promise<VerificationReport>

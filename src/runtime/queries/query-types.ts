@@ -377,6 +377,8 @@ export interface QueryStreams {
       readonly notes?: readonly GivenNote[]
       /** How often, with `replay`; more than once compares the executions (P2). Default 1. */
       readonly executions?: number
+      /** Paths of all archives of the ledger, on its machine. */
+      readonly archives?: readonly string[]
     }
     readonly event: VerificationProgress
   }

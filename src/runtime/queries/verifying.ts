@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../core/index.js'
 import type { QueryParts } from './query-parts.js'
 import type { VerificationProgress } from './query-types.js'
 
-type Asked = Pick<Parameters<QueryParts['verify']>[0], 'notes' | 'replay' | 'executions'>
+type Asked = Omit<Parameters<QueryParts['verify']>[0], 'onRecord'>
 
 /** Progress is told so often at most, however long the history. */
 const STEPS = 100
@@ -13,7 +13,7 @@ const STEPS = 100
  */
 export async function* verifying(
   { ledger, verify }: Pick<QueryParts, 'ledger' | 'verify'>,
-  { notes, replay, executions }: Asked
+  { replay, ...asked }: Asked
 ): AsyncGenerator<VerificationProgress> {
   const total = (await ledger.past()).commits
   const phase = replay ? 'executing' : 'records'
@@ -26,7 +26,7 @@ export async function* verifying(
     done += 1
     if (done - shown >= step) wake()
   }
-  const verified = verify({ notes, replay, executions, onRecord })
+  const verified = verify({ ...asked, replay, onRecord })
   const end = () => {
     isOver = true
     wake()

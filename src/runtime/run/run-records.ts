@@ -46,6 +46,11 @@ export function endingUnit(record: RunRecord): UnitId {
   return isIntentRun(record) ? singleStepUnitId(record.runId) : runUnitId(record.runId)
 }
 
+/** Whether journal and receipts of a run stand in an archive, and its record alone is here. */
+export function isArchived(ledger: Pick<Ledger, 'archiving'>, { runId }: RunRecord): boolean {
+  return ledger.archiving.errorOf(runId) !== undefined
+}
+
 /** The result of a run that has ended, as its last entry tells it. */
 export function resultOf(
   runId: RunId,
@@ -64,11 +69,13 @@ export function resultOf(
  * is only resumed is not: its pump looks at the journal before it continues.
  */
 export async function resultIn(
-  ledger: ShownLedger & Pick<Ledger, 'unit'>,
+  ledger: ShownLedger & Pick<Ledger, 'unit' | 'archiving'>,
   record: RunRecord,
   { isShown }: { readonly isShown: boolean }
 ): Promise<RunResult | undefined> {
   const hasEnded = isEnded(record)
+  // Its record has a code of the ledger; what it could be compared with is in the archive.
+  if (hasEnded && isArchived(ledger, record)) return resultOf(record.runId, record)
   const completed = hasEnded ? await ledger.unit(endingUnit(record)) : undefined
   if (isShown) await checkShown(ledger, record, completed)
   return hasEnded ? resultOf(record.runId, record, completed?.receipt) : undefined

@@ -82,8 +82,9 @@ export function ledgerStreams(parts: QueryParts): Partial<StreamTable<keyof Quer
       const notes = params.texts('notes', ['source', 'text'])
       const replay = params.flag('replay')
       const executions = params.optionalCountTo('executions', limits.VERIFY_EXECUTIONS_MAX) ?? 1
+      const archives = params.optionalList('archives')
       params.end()
-      return verifying(parts, { notes, replay, executions })
+      return verifying(parts, { notes, replay, executions, ...(archives && { archives }) })
     },
     follow: (params, signal) => {
       const after = params.optionalText('after')

@@ -1,4 +1,12 @@
-import { isJsonObject, type Json, type JsonObject, limits, TallyError } from '../../core/index.js'
+import {
+  type Hash,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  limits,
+  TallyError
+} from '../../core/index.js'
+import type { ArchiveOptions } from '../system/archive-options.js'
 import type { ExportOptions } from '../system/exporting.js'
 
 /** Reads the parameters of one service call strictly: known names, right types, nothing besides. */
@@ -62,6 +70,15 @@ export class Params {
     const value = this.value(name)
     if (value === undefined || typeof value === 'boolean') return value ?? false
     throw this.#invalid(`${name} is neither true nor false`)
+  }
+
+  /** Texts; undefined when they are not given. */
+  optionalList(name: string): readonly string[] | undefined {
+    const list = this.value(name)
+    if (list === undefined) return undefined
+    const isList = Array.isArray(list) && list.every((one) => typeof one === 'string')
+    if (isList) return list as readonly string[]
+    throw this.#invalid(`${name} is no list of texts`)
   }
 
   /** Objects that have exactly these texts. */
@@ -129,6 +146,22 @@ export function askedExport(params: Params): ExportOptions {
   const path = params.text('path')
   const signed = !params.flag('unsigned')
   const damaged = params.flag('damaged')
+  const archives = params.optionalList('archives')
   params.end()
-  return { path, signed, damaged }
+  return { path, signed, damaged, ...(archives === undefined ? {} : { archives }) }
+}
+
+/** What `archiving` is asked for. */
+export function askedArchive(params: Params): ArchiveOptions {
+  const path = params.text('path')
+  const before = params.optionalCount('before')
+  const hash = params.optionalText('through')
+  const index = params.optionalCount('throughIndex')
+  params.end()
+  const through = hash === undefined ? index : (hash as Hash)
+  return {
+    path,
+    ...(before === undefined ? {} : { before }),
+    ...(through === undefined ? {} : { through })
+  }
 }

@@ -11,6 +11,7 @@ import type { Hash, IdentityId, Json, JsonObject, RunId } from '../../core/index
 import type { KeySignature } from '../../identity/index.js'
 import type { IntentReply } from '../../intent/index.js'
 import type {
+  ArchiveProgress,
   GivenNote,
   LedgerMode,
   QuarantineMark,
@@ -26,6 +27,7 @@ import type { Page, QueryRequests, QueryStreams } from '../queries/query-types.j
 import type { DeliveredEvent } from '../run/channel.js'
 import type { RunResult } from '../run/handle.js'
 import type { StartedRun } from '../run/start-options.js'
+import type { ArchiveResult } from '../system/archive-options.js'
 import type { ExportProgress, ExportReport } from '../system/exporting.js'
 import type { RecordingPart } from './recording-parts.js'
 
@@ -185,6 +187,8 @@ export interface ServiceRequests extends QueryRequests {
       readonly replay?: boolean
       /** How often; more than once compares the executions (P2). */
       readonly executions?: number
+      /** Paths of all archives of the ledger, on its machine. */
+      readonly archives?: readonly string[]
     }
     readonly result: VerificationReport
   }
@@ -242,6 +246,17 @@ export interface ExportParams {
   readonly path: string
   readonly unsigned?: boolean
   readonly damaged?: boolean
+  /** Paths of all archives of the ledger. */
+  readonly archives?: readonly string[]
+}
+
+export interface ArchiveParams {
+  readonly path: string
+  /** Milliseconds. */
+  readonly before?: number
+  /** Hash of a receipt, or its place in the chain: in place of `before`. */
+  readonly through?: string
+  readonly throughIndex?: number
 }
 
 export interface AnswerParams {
@@ -277,6 +292,11 @@ export interface ServiceStreams extends QueryStreams {
   readonly exporting: {
     readonly params: ExportParams
     readonly event: ExportProgress | { readonly phase: 'done'; readonly report: ExportReport }
+  }
+  /** Moves history into a file on the machine of the ledger; the last event has its report. */
+  readonly archiving: {
+    readonly params: ArchiveParams
+    readonly event: ArchiveProgress | { readonly phase: 'done'; readonly report: ArchiveResult }
   }
   /** A run with all that doing it again needs beside its code. */
   readonly recording: { readonly params: { readonly id: string }; readonly event: RecordingPart }

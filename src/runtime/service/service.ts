@@ -30,6 +30,7 @@ import type { QueryParts } from '../queries/query-parts.js'
 import type { QueryRequests, QueryStreams } from '../queries/query-types.js'
 import { messageOf } from '../run/messages.js'
 import type { Runs } from '../run/runs.js'
+import type { ArchiveOptions, ArchiveResult } from '../system/archive-options.js'
 import type { ExportOptions, ExportReport } from '../system/exporting.js'
 import { answerOf } from './answer-params.js'
 import {
@@ -44,7 +45,7 @@ import {
   startRun
 } from './following.js'
 import { type Asking, intentRequestsOf } from './intent-service.js'
-import { askedExport, Params, unknownMethod } from './params.js'
+import { askedArchive, askedExport, Params, unknownMethod } from './params.js'
 import type {
   ReceiptView,
   RunSummary,
@@ -73,6 +74,7 @@ export interface ServiceParts {
   replay?(which: Hash | number): Promise<ReceiptReplay | undefined>
   recording?(run: string): Promise<RunRecording>
   exports(given: ExportOptions): Promise<ExportReport>
+  archive?(given: ArchiveOptions): Promise<ArchiveResult>
   /** Imported and not taken over: nothing of it runs. */
   readonly isFollower?: boolean
   recheck?(id: string, options: RecheckOptions): Promise<readonly TransactionCheck[]>
@@ -114,6 +116,11 @@ export function serve(parts: ServiceParts): OwnerHandler {
     }
     throw unknownMethod(method)
   }
+}
+
+function archivingOf({ archive }: ServiceParts, params: Params) {
+  const asked = askedArchive(params)
+  return given(async () => (await import('./work-progress.js')).archivingBy(archive, asked))
 }
 
 function exportingBy({ exports }: ServiceParts, params: Params) {
@@ -174,8 +181,9 @@ function requestsOf(parts: ServiceParts): Requests {
       const replay = params.flag('replay')
       const asked = params.optionalCount('executions') ?? 1
       const executions = Math.min(asked, limits.VERIFY_EXECUTIONS_MAX)
+      const archives = params.optionalList('archives')
       params.end()
-      return parts.verify({ notes, replay, executions })
+      return parts.verify({ notes, replay, executions, ...(archives && { archives }) })
     },
     replay: async (params) => {
       const which = receiptOf(params)
@@ -245,7 +253,8 @@ function streamsOf(parts: ServiceParts): Streams {
     receipts: async function* (params) {
       const last = params.optionalCount('last')
       const { receipts } = ledger.state()
-      const from = params.optionalCount('from') ?? Math.max(0, receipts - (last ?? receipts))
+      const first = ledger.archiving.history?.boundary.receipts ?? 0
+      const from = params.optionalCount('from') ?? Math.max(first, receipts - (last ?? receipts))
       const to = params.optionalCount('to') ?? receipts
       const rights = await rightsOf(params, ledger)
       params.end()
@@ -271,6 +280,7 @@ function streamsOf(parts: ServiceParts): Streams {
       return startAndFollow(runningOf(parts), { ...asked, follow })
     },
     exporting: (params) => exportingBy(parts, params),
+    archiving: (params) => archivingOf(parts, params),
     resume: (params) => {
       const follow = params.flag('follow')
       return resumeAndFollow(runningOf(parts), { id: lastOf(params, params.text('id')), follow })

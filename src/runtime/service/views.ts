@@ -51,15 +51,18 @@ export async function runLine(
 /** Throws `run.not_found`. */
 export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId): Promise<RunView> {
   const record = ledger.run(id, { durable: true })
-  if (record === undefined) throw new TallyError('run.not_found', { runId: id })
+  const archived = ledger.archiving.errorOf(id)
+  if (record === undefined) throw archived ?? new TallyError('run.not_found', { runId: id })
   const { definitionHash, input } = record.started as unknown as {
     readonly definitionHash: Hash
     readonly input: Json
   }
   // Brings the rooms that run things, which a list of receipts needs nothing of.
   const { endingUnit } = await import('../run/run-records.js')
-  const completed = await ledger.unit(endingUnit(record))
-  if (runs?.isLive(id) !== true) await checkView(ledger, record, completed)
+  const completed = archived === undefined ? await ledger.unit(endingUnit(record)) : undefined
+  if (archived === undefined && runs?.isLive(id) !== true) {
+    await checkView(ledger, record, completed)
+  }
   const { response } = record.last as unknown as { readonly response: Response }
   return {
     ...runSummary(record, { ledger, runs }),
@@ -68,7 +71,7 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
     response: isEnded(record) ? response : null,
     receiptHash: completed?.receipt.receiptHash ?? null,
     live: runs?.isLive(id) ?? false,
-    notChecked: uncheckedOf(ledger, record, completed)
+    notChecked: archived === undefined ? uncheckedOf(ledger, record, completed) : [archived.message]
   }
 }
 

@@ -1,3 +1,6 @@
+import { TallyError } from '../../core/index.js'
+import type { ArchiveProgress } from '../../ledger/index.js'
+import type { ArchiveOptions, ArchiveResult } from '../system/archive-options.js'
 import type { ExportOptions, ExportProgress, ExportReport } from '../system/exporting.js'
 
 interface Progress {
@@ -53,5 +56,16 @@ export function exportingBy(
 ) {
   return withProgress<ExportProgress, ExportReport>((onProgress) =>
     exports({ ...asked, onProgress })
+  )
+}
+
+/** The stream of an archiving. Throws `ledger.read_only` where nothing can be archived. */
+export function archivingBy(
+  archive: ((given: ArchiveOptions) => Promise<ArchiveResult>) | undefined,
+  asked: ArchiveOptions
+) {
+  if (archive === undefined) throw new TallyError('ledger.read_only', {})
+  return withProgress<ArchiveProgress, ArchiveResult>((onProgress) =>
+    archive({ ...asked, onProgress })
   )
 }

@@ -9,12 +9,16 @@ import {
 } from '../../core/index.js'
 import { doneReply, type IntentReply, KERNEL_ID } from '../../intent/index.js'
 import {
+  archivedIn,
   isOfCodes,
+  type Ledger,
   type SnapshotReport,
   type Store,
   storedCommits,
+  wholeStore,
   writeSnapshot
 } from '../../ledger/index.js'
+import type { RuntimeAudit } from '../audit/verifying.js'
 import { refusal } from '../gate/refusal.js'
 
 /** Where a snapshot is written, and what is in it. */
@@ -25,6 +29,8 @@ export interface ExportOptions {
   readonly signed?: boolean
   /** Copies a ledger that does not verify, as far as its chain can be read. Default: refuses it. */
   readonly damaged?: boolean
+  /** All archives of the ledger, where history was archived: the snapshot is whole again. */
+  readonly archives?: readonly string[]
   /** Hears how far it is, with each commit that is verified and each line that is written. */
   readonly onProgress?: ((progress: ExportProgress) => void) | undefined
 }
@@ -63,6 +69,8 @@ export async function exportLedger(
   { store, identity, verify, note: noted }: Exported,
   { path, signed = true, damaged = false, onProgress }: ExportOptions
 ): Promise<ExportReport> {
+  const archived = archivedIn(store, identity)
+  if (archived !== undefined) throw archived
   const total = onProgress === undefined ? 0 : await storedCommits(store, identity)
   let read = 0
   const onRecord = () => {
@@ -85,6 +93,21 @@ export async function exportLedger(
     onLine: onProgress && ((done, of) => onProgress({ phase: 'writing', done, total: of }))
   })
   return { ...written, failure, notChecked }
+}
+
+/** {@link exportLedger} of a ledger that is open, with the archives that it was given. */
+export async function exportOpened(
+  { ledger, store }: { readonly ledger: Ledger; readonly store: Store },
+  audit: RuntimeAudit,
+  options: ExportOptions
+): Promise<ExportReport> {
+  const { archives } = options
+  const { identity } = ledger
+  const whole = archives === undefined ? store : await wholeStore(store, identity, archives)
+  const verify = (onRecord?: () => void) =>
+    audit.verifySteadily({ reexecute: false, onRecord, ...(archives && { archives }) })
+  const note = async () => (ledger.mode === 'safe' ? null : ledger.note())
+  return exportLedger({ store: whole, identity, verify, note }, options)
 }
 
 const SHOWN_LENGTH = 200

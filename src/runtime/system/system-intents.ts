@@ -15,6 +15,7 @@ import type { AskedIntent } from '../gate/asked-intent.js'
 import { type GrantingParts, resolvePrincipalGrant } from '../gate/principal-grants.js'
 import { publish } from '../gate/published.js'
 import { refusal } from '../gate/refusal.js'
+import type { Archives } from './archiving.js'
 import { finishIdentities, IdentityMaking, type IdentityMakingParts } from './identity-making.js'
 import { KeyRotation, type KeyRotationParts } from './key-rotation.js'
 import { type ReadOnlyReplica, TakingOver } from './taking-over.js'
@@ -43,6 +44,8 @@ export class SystemActs {
     if (!isJsonObject(principal) || principal['kind'] !== 'owner') return undefined
     const isEmpty = Object.keys(intent.payload).length === 0
     switch (intent.action) {
+      case 'system.archive':
+        return this.#parts.archives.act(asked)
       case 'system.identity.create':
         return this.#making.act(asked)
       case 'system.key.rotate':
@@ -118,6 +121,7 @@ export class SystemActs {
 
 export interface SystemActsParts extends KeyRotationParts, IdentityMakingParts, GrantingParts {
   readonly versions: Versions
+  readonly archives: Archives
   /** Present where the ledger was imported and is taken over. */
   readonly follower?: ReadOnlyReplica
 }

@@ -1,5 +1,14 @@
 import { isHash } from '../../../src/core/index.js'
 import { encodeKeyFile, parseKeyFile } from '../../../src/identity/key-file.js'
+import {
+  encodeArchiveFooter,
+  encodeArchiveHeader,
+  encodeArchiveLine,
+  parseArchiveFooter,
+  parseArchiveHeader,
+  parseArchiveLine,
+  unknownArchiveVersion
+} from '../../../src/ledger/archive/format.js'
 import { parseWriteSet } from '../../../src/ledger/chain/stored-write-set.js'
 import { unwrapUnchecked, unwrapValue, wrapValue } from '../../../src/ledger/envelope.js'
 import { encodeMarker, parseMarker } from '../../../src/ledger/location/marker.js'
@@ -90,6 +99,24 @@ export const ledgerTargets: Readonly<Record<string, FuzzTarget>> = {
     'ledger/snapshot/format.ts#parseFooter',
     parseFooter,
     accepted(encodeFooter)
+  ),
+  'archive-header': text(
+    ['ledger/archive/format.ts#parseArchiveHeader', 'ledger/archive/boundary.ts#parseBoundary'],
+    (given) => {
+      unknownArchiveVersion(given)
+      return parseArchiveHeader(given)
+    },
+    accepted(encodeArchiveHeader)
+  ),
+  'archive-line': text(
+    'ledger/archive/format.ts#parseArchiveLine',
+    parseArchiveLine,
+    accepted(encodeArchiveLine)
+  ),
+  'archive-footer': text(
+    'ledger/archive/format.ts#parseArchiveFooter',
+    parseArchiveFooter,
+    accepted(encodeArchiveFooter)
   ),
   'log-proof': text('ledger/log/proof-format.ts#parseLogProof', parseLogProof, encodeLogProof),
   'state-proof': text(

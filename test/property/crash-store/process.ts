@@ -38,6 +38,7 @@ type Writer =
   | 'killed-rotation.mjs'
   | 'import-worker.mjs'
   | '../quarantine-kill/worker.mjs'
+  | '../archive-kill/worker.mjs'
 
 /**
  * Starts one of the writers of this folder. `onLine` gets each line that it prints, and how to

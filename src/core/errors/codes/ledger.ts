@@ -161,6 +161,38 @@ export const ledgerCodes = {
     message: 'The ledger at {path} was imported from a snapshot: it can be read, and runs nothing.',
     fix: 'Put the key file of its identity into keys/ and run `tally import --take-over`, once nothing else runs this identity.'
   },
+  'ledger.archived': {
+    message: '{what} is archived: it stands in {archive}.',
+    fix: 'Read it in that archive; `tally verify --archive FILE` checks it, and `tally export --archive FILE` makes a whole snapshot of ledger and archives.'
+  },
+  'archive.unreadable': {
+    message: 'The archive {path} cannot be read: {problem}.',
+    fix: 'Name a file that `tally archive` has written.'
+  },
+  'archive.unwritable': {
+    message: 'The archive {path} cannot be written: {problem}.',
+    fix: 'Name a new file in a directory that you can write to; no archive is overwritten. Nothing was removed from the ledger.'
+  },
+  'archive.malformed': {
+    message: 'Line {line} of the archive {path} is refused: {problem}.',
+    fix: 'Use the file exactly as it was written; it was cut off or altered.'
+  },
+  'archive.unknown_version': {
+    message: 'The archive {path} has version {found} of {part}; this program knows {known}.',
+    fix: 'Use the version of tallystick that wrote it.'
+  },
+  'archive.not_verified': {
+    message: 'The archive {path} does not verify: {problem}.',
+    fix: 'Do not use it: take another copy of the file.'
+  },
+  'archive.other_ledger': {
+    message: 'The archive {path} is none of this ledger, or not the one that follows: {problem}.',
+    fix: 'Give every archive of the ledger, and no other file; `tally verify --json` names them (archived.archives).'
+  },
+  'archive.nothing': {
+    message: 'There is nothing to archive: {problem}.',
+    fix: 'Archive later, or name a later date or receipt.'
+  },
   'snapshot.unreadable': {
     message: 'The snapshot {path} cannot be read: {problem}.',
     fix: 'Name a file that `tally export` has written.'

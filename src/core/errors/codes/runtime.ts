@@ -1,6 +1,10 @@
 import type { CodeTexts } from '../texts.js'
 
 export const runtimeCodes = {
+  'runtime.invalid_archive': {
+    message: 'History cannot be archived like this: {problem}.',
+    fix: 'Give `archive` an `after` such as 30d, a `directory`, and an `every` such as 1d if you like.'
+  },
   'runtime.closed': {
     message: 'The runtime is closed.',
     fix: 'Open a new one with createRuntime.'
