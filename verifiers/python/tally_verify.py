@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Verifies tallystick snapshots without any code of tallystick: `tally_verify.py ledger.tally [...]`.
+"""Verifies tallystick snapshots and archives without any code of tallystick: `tally_verify.py ledger.tally [...]`.
 
 Written from docs/spec alone, in Python's standard library. Exit code: 0 everything that was checked holds,
 1 something is wrong, 2 wrong usage or a file that cannot be read, 3 a note that was given fits nothing.
@@ -10,8 +10,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import Iterator
 
+from tally.archive import is_archive, verify_archives
 from tally.canonical import is_hash
+from tally.report import Report
 from tally.verifier import Options, verify
 
 OK, NOT_OK, USAGE, NOTE_FITS_NOTHING = 0, 1, 2, 3
@@ -20,7 +23,7 @@ OK, NOT_OK, USAGE, NOTE_FITS_NOTHING = 0, 1, 2, 3
 def arguments() -> argparse.ArgumentParser:
     """What the command line takes."""
     parser = argparse.ArgumentParser(description="Verifies snapshots of tallystick ledgers (docs/spec).")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a snapshot; packed with gzip if its name ends in .gz")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a snapshot, or the archives of a ledger in their order; packed with gzip if its name ends in .gz")
     parser.add_argument("--identity", metavar="HEX", help="the identity that it must be of: 64 hex digits")
     parser.add_argument("--note", action="append", default=[], metavar="FILE", help="a note kept elsewhere; repeatable")
     parser.add_argument("--lock", metavar="FILE", help="the integrity lock that stood beside the ledger")
@@ -40,8 +43,7 @@ def main() -> int:
         notes = tuple((path, _read(path)) for path in given.note)
         lock = None if given.lock is None else (given.lock, _read(given.lock))
         options = Options(given.identity, notes, given.signatures == "all", lock)
-        for path in given.files:
-            report = verify(path, options)
+        for report in _reports(given.files, options):
             print(json.dumps(report.to_json(), sort_keys=True) if given.json else report.to_text(), flush=True)
             if not report.ok:
                 code = NOT_OK
@@ -51,6 +53,16 @@ def main() -> int:
         print(f"tally_verify: {error}", file=sys.stderr)
         return USAGE
     return code
+
+
+def _reports(files: list[str], options: Options) -> Iterator[Report]:
+    """Of each snapshot, and of all archives together: they are one history."""
+    archives = [path for path in files if is_archive(path)]
+    for path in files:
+        if path not in archives:
+            yield verify(path, options)
+    if archives:
+        yield verify_archives(archives, options.identity, options.every_signature)
 
 
 def _read(path: str) -> str:

@@ -105,6 +105,13 @@ class Blobs:
             equal("body of a blob", hash_json(value), value_hash)
         self._report.count("bodies of their own")
 
+    def read_again(self, text: str) -> None:
+        """A body before a commit of an archive that names it: it may have stood before an earlier one."""
+        name = sha256(text.encode())
+        require(name in self._large, "blob that no record names", name, None)
+        if name not in self._read:
+            self.read(text)
+
     def end(self) -> None:
         """Bodies that are not there have been withheld or erased."""
         missing = [name for name in self._wanted if name not in self._seen and name not in self._read]

@@ -32,6 +32,8 @@ class Chain:
         self.tree = StateTree()
         self.receipts = 0
         self.last_hash: Optional[str] = None
+        self.previous_hash: Optional[str] = None
+        self.rotations: list[str] = []
         self._packages: dict[str, str] = {}
         self._log = MerkleTree()
         self._report = report
@@ -48,6 +50,10 @@ class Chain:
     def log_size(self) -> int:
         """Records of the log so far."""
         return self._log.size
+
+    def log_edge(self) -> str:
+        """Right edge of the log so far."""
+        return self._log.edge().hex()
 
     def log_root(self) -> str:
         """Root of the log so far."""
@@ -93,6 +99,7 @@ class Chain:
         if receipt["intent"] == ROTATE:
             self.key = rotated_key(receipt)
             self.keys.append(self.key)
+            self.rotations.append(text)
             self._report.count("key rotations")
         computed = self._state_root(self.last_hash)
         equal("nextStateRoot", receipt["nextStateRoot"], computed)
@@ -100,6 +107,7 @@ class Chain:
         self._last = receipt
         if self._every_signature:
             self._signature(receipt)
+        self.previous_hash = self.last_hash
         self.last_hash = receipt["receiptHash"]
         self._hashes[receipt["receiptHash"]] = self.receipts
         self.receipts += 1

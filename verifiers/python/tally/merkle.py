@@ -37,6 +37,10 @@ class MerkleTree:
         self._edge.append(node)
         self.size += 1
 
+    def edge(self) -> bytes:
+        """The hashes of the right edge, one after the other."""
+        return b"".join(self._edge)
+
     def root(self) -> bytes:
         """Root of what was appended."""
         if not self._edge:

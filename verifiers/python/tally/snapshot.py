@@ -90,7 +90,10 @@ class Snapshot:
 
     def footer(self) -> dict[str, Any]:
         """The last line; nothing follows it, and its hash is that of the bytes before it."""
-        footer = self._parse(self._read(SNAPSHOT_HEADER_BYTES_MAX), ["note", "sha256"])
+        return self._footer(["note", "sha256"])
+
+    def _footer(self, keys: list[str]) -> dict[str, Any]:
+        footer = self._parse(self._read(SNAPSHOT_HEADER_BYTES_MAX), keys)
         equal("sha256", footer["sha256"], self._hash.hexdigest())
         try:
             rest = self._file.read(1)
