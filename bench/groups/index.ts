@@ -1,6 +1,7 @@
 import type { Group } from '../row.js'
 import { agents } from './agents.js'
 import { alone } from './alone.js'
+import { archiving } from './archiving.js'
 import { atomic } from './atomic.js'
 import { chain } from './chain.js'
 import { chains } from './chains.js'
@@ -33,6 +34,7 @@ export const groups: readonly Group[] = [
   rollback,
   signing,
   growth,
+  archiving,
   reading,
   resume,
   parked,

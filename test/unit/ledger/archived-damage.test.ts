@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { crc32 } from '../../../src/core/index.js'
+import { importSnapshot, openLevelStore } from '../../../src/ledger/index.js'
+import { openReader, verifyLocation, type WiredRuntime } from '../../../src/runtime/index.js'
+import {
+  documentOf,
+  fillLedger,
+  openSnapshotLedger,
+  temporaryDirectory
+} from '../../support/snapshots.js'
+import { expectVerifyFailure } from '../../support/verified-close.js'
+
+let place: Awaited<ReturnType<typeof temporaryDirectory>>
+beforeEach(async () => {
+  place = await temporaryDirectory('archived-damage')
+  const tally = await openSnapshotLedger(place.path('ledger'), { create: 'if-absent' })
+  await fillLedger(tally)
+  await note(tally, 'known')
+  await tally.archive({ path: path(), before: Date.now() + 10_000 })
+  await note(tally, 'behind')
+  await tally.close()
+})
+afterEach(() => place.remove())
+
+const path = () => place.path('1.archive')
+const note = (tally: WiredRuntime, text: string) =>
+  tally.begin(documentOf('note'), { id: text, inputs: { text } }).result
+
+/** Where the body of a record with a code begins. */
+const CODED_AT = 27
+const everything = { gte: '', lt: '\u{10ffff}' }
+
+/** Changes the first value whose key has this part, as one who has not the key of the ledger. */
+async function altered(part: string, how: 'altered' | 'removed'): Promise<boolean> {
+  const store = await openLevelStore({ path: place.path('ledger/data-1'), create: false })
+  try {
+    for await (const [key, value] of store.entries(everything)) {
+      if (!key.includes(part)) continue
+      const bytes = Buffer.from(value)
+      const at = /\/(tile|index|chain)\//.test(key) ? CODED_AT : bytes.lastIndexOf('"') - 2
+      bytes[at] = (bytes[at] ?? 0) ^ 1
+      bytes.writeUInt32BE(crc32(bytes.subarray(5), crc32(key)), 1)
+      const change = how === 'removed' ? { puts: [], deletes: [key] } : alteredPut(key, bytes)
+      await store.commit([change])
+      return true
+    }
+    return false
+  } finally {
+    await store.close()
+  }
+}
+
+function alteredPut(key: string, value: Buffer) {
+  return { puts: [[key, value] as const], deletes: [] }
+}
+
+const parts = ['/archived', '/commit/', '/tile/0/', '/run/known', '/index/', '/chain/', '/state/']
+const damages = parts.flatMap((part) => [[part, 'altered'] as const, [part, 'removed'] as const])
+
+it.each(damages)('P1, L12: finds that %s was %s', async (part, how) => {
+  expect(await altered(part, how)).toBe(true)
+  const tally = await openSnapshotLedger(place.path('ledger'))
+  const { failure } = await tally.verify()
+  expect(failure?.field).toMatch(/^(archived|commit|derived|journal|store|previousStateRoot)(\.|$)/)
+  expectVerifyFailure(failure?.field ?? '')
+  await tally.close()
+})
+
+it('P1: without the key, finds that the end of its archives was altered', async () => {
+  expectVerifyFailure('store')
+  expect(await altered('/archived', 'altered')).toBe(true)
+  expect(await verifyLocation(place.path('ledger'), { notes: [] })).toMatchObject({ ok: false })
+})
+
+it('L6: lost records of archived runs are safe mode, and its archive makes the ledger again', async () => {
+  expectVerifyFailure('derived.digest')
+  await altered('/run/known', 'removed')
+  const tally = await openSnapshotLedger(place.path('ledger'))
+  expect(tally.status()).toMatchObject({ mode: 'safe', cause: { code: 'ledger.corrupt' } })
+  const file = place.path('all.snapshot')
+  const report = await tally.export({ path: file, archives: [path()], damaged: true })
+  expect(report.commits).toBeGreaterThan(4)
+  await tally.close()
+  const made = await importSnapshot(place.path('again'), { file })
+  expect(made.report).toMatchObject({ ok: true })
+})
+
+it('L12: a reader without the key sees what is open and behind, and where the rest is', async () => {
+  const reader = await openReader(place.path('ledger'))
+  const { signal } = new AbortController()
+  const request = async (method: string, params = {}) => reader.service({ method, params, signal })
+  const { items } = (await request('find')) as { items: readonly { id: string; status: string }[] }
+  const ids = items.map(({ id }) => id)
+  expect(ids).toContain('behind')
+  expect(ids).toContain('open-run')
+  await expect(request('show', { id: 'known' })).rejects.toMatchObject({
+    code: 'ledger.archived'
+  })
+  await expect(request('show', { id: 'none' })).rejects.toMatchObject({ code: 'run.not_found' })
+  expect(await request('verify')).toMatchObject({ ok: true, archived: { archives: [{}] } })
+  expect(await request('verify', { archives: [path()] })).toMatchObject({ ok: true })
+  await reader.close()
+})
