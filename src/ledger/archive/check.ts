@@ -33,10 +33,21 @@ export async function checkArchive(
   onCommit?: (done: number, total: number) => void
 ): Promise<ArchiveReport> {
   const reader = await ArchiveReader.open(path)
+  let calledOff: unknown
+  const told = (done: number, total: number) => {
+    try {
+      onCommit?.(done, total)
+    } catch (error) {
+      calledOff = error
+      throw error
+    }
+  }
   try {
-    const check = new ArchiveCheck(reader, onCommit)
+    const check = new ArchiveCheck(reader, told)
     return await check.run()
   } catch (error) {
+    // The caller's own, which says nothing of the archive.
+    if (calledOff !== undefined) throw calledOff
     const isOfArchive = isTallyError(error) && error.code.startsWith('archive.')
     const isMet = error instanceof Found || isTallyError(error) || error instanceof SyntaxError
     if (isOfArchive || !isMet) throw error
@@ -63,7 +74,7 @@ class ArchiveCheck {
 
   constructor(
     reader: ArchiveReader,
-    readonly onCommit: ((done: number, total: number) => void) | undefined
+    readonly onCommit: (done: number, total: number) => void
   ) {
     const { identity, from } = reader.header
     const keys = keysAt(identity, from.rotations)
@@ -82,7 +93,7 @@ class ArchiveCheck {
     for await (const line of this.#reader.body()) {
       if (line.kind === 'commit') {
         await this.#commit(line.text)
-        this.onCommit?.(this.#walk.boundary.commits - from.commits, to.commits - from.commits)
+        this.onCommit(this.#walk.boundary.commits - from.commits, to.commits - from.commits)
       } else this.#blobs.push({ hash: sha256Hex(line.text), text: line.text })
     }
     if (this.#blobs.length > 0) throw new Found('a body stands behind the last commit')

@@ -10,8 +10,10 @@ import {
 } from '../../core/index.js'
 import { doneReply, type IntentReply, KERNEL_ID } from '../../intent/index.js'
 import {
+  type ArchivedHistory,
   type ArchiveProgress,
   type Ledger,
+  type OnArchiveProgress,
   type QuarantineMark,
   signedHistory
 } from '../../ledger/index.js'
@@ -48,6 +50,7 @@ export interface ArchivesParts {
 export class Archives {
   readonly #parts: ArchivesParts
   #last: Promise<unknown> = Promise.resolve()
+  readonly #closing = new AbortController()
   #keeper: ArchiveKeeper | undefined
   readonly #given = new Map<RunId, { readonly options: ArchiveOptions; error?: unknown }>()
 
@@ -130,8 +133,12 @@ export class Archives {
     }
   }
 
-  /** Waits for what is under way. */
+  /**
+   * Calls off what is under way, and waits for its end: before the receipt nothing has happened,
+   * and behind it removing goes on at the next opening.
+   */
   async close(): Promise<void> {
+    this.#closing.abort(new TallyError('runtime.closed', {}))
     await this.#keeper?.close()
     await this.#last
   }
@@ -149,6 +156,7 @@ export class Archives {
     const { archiving } = ledger
     const told = (progress: ArchiveProgress) => {
       if (progress.phase !== 'removing') signal?.throwIfAborted()
+      this.#closing.signal.throwIfAborted()
       onProgress?.(progress)
     }
     signal?.throwIfAborted()
@@ -167,9 +175,18 @@ export class Archives {
       await archiving.abandon()
       return reply
     }
-    await archiving.finish(history, this.#held(), told)
+    await this.#finish(history, told)
     await this.#parts.keepLock()
     return reply
+  }
+
+  async #finish(history: ArchivedHistory, told: OnArchiveProgress): Promise<void> {
+    try {
+      await this.#parts.ledger.archiving.finish(history, this.#held(), told)
+    } catch (error) {
+      // The archive is part of the ledger: what is left to remove is removed at the next opening.
+      if (error !== this.#closing.signal.reason) throw error
+    }
   }
 
   /** The same id is the same archive (L6). */

@@ -79,6 +79,36 @@ it('K2: an archive is signed by the key in force, whatever was rotated before, i
   await again.close()
 })
 
+it('G2: a runtime that closes meanwhile ends it: before the receipt, or removing later', async () => {
+  const begun = await open()
+  await fillLedger(begun)
+  await begun.close()
+  for (const [name, at] of [
+    ['1.archive', 'checking'],
+    ['2.archive', 'removing']
+  ] as const) {
+    const tally = await open()
+    let closed: Promise<void> | undefined
+    const archived = tally
+      .archive({
+        path: place.path(name),
+        before: Date.now() + 10_000,
+        onProgress: ({ phase }) => {
+          if (phase === at) closed ??= tally.close()
+        }
+      })
+      .catch((error: unknown) => error)
+    const outcome = await archived
+    await closed
+    if (at === 'checking') expect(outcome).toMatchObject({ code: 'runtime.closed' })
+    else expect(outcome).toMatchObject({ file: name })
+  }
+  const again = await open()
+  expect(again.ledger.archiving.history).toMatchObject({ isSwept: true })
+  expect(await again.verify({ archives: [place.path('2.archive')] })).toMatchObject({ ok: true })
+  await again.close()
+})
+
 it('keeps runs in quarantine, and notes of archived history hold', async () => {
   const tally = await open()
   await fillLedger(tally)
