@@ -118,6 +118,29 @@ export function archivedError(
   return new TallyError('ledger.archived', { what, archive })
 }
 
+/** What stands before the end of what was archived. Each throws `ledger.archived`. */
+
+/** `what` is read in it. */
+export function checkCommit(
+  history: ArchivedHistory | undefined,
+  seq: number,
+  what = `Commit ${seq}`
+): void {
+  if (history === undefined || seq >= history.boundary.commits) return
+  throw archivedError(history, what, seq)
+}
+
+export function checkLeaf(history: ArchivedHistory | undefined, leaf: number): void {
+  if (history === undefined || leaf >= history.boundary.frontier.size) return
+  throw archivedError(history, `Record ${leaf} of the log`, history.boundary.commits - 1)
+}
+
+export function checkReceipt(history: ArchivedHistory | undefined, index: number): void {
+  if (history === undefined || index >= history.boundary.receipts) return
+  const entry = history.archives.find(({ receipts }) => index < receipts)
+  throw archivedError(history, `Receipt ${index}`, (entry?.commits ?? 1) - 1)
+}
+
 function historyJson({ boundary, archives, isSwept }: ArchivedHistory) {
   return {
     archives: archives.map((entry) => ({ ...entry })),

@@ -8,7 +8,7 @@ import {
   sha256Hex,
   type UnitId
 } from '../../core/index.js'
-import { type ArchivedHistory, archivedError } from '../archive/history.js'
+import { type ArchivedHistory, checkCommit, checkLeaf, checkReceipt } from '../archive/history.js'
 import type { Derived } from '../derived/derived.js'
 import type { ReceiptLocation } from '../derived/index-runs.js'
 import { unwrapValue } from '../envelope.js'
@@ -79,10 +79,7 @@ export class Reader {
     const key = this.#keys.commit(seq)
     const value = this.#store.get(key)
     if (value === undefined) {
-      const archived = this.#archived()
-      if (archived !== undefined && seq < archived.boundary.commits) {
-        throw archivedError(archived, what, seq)
-      }
+      checkCommit(this.#archived(), seq, what)
       throw corrupt(key, 'the commit record is missing')
     }
     const record = parseRecord(key, unwrapValue(key, value))
@@ -96,10 +93,7 @@ export class Reader {
 
   /** Commit records `from` <= seq < `to`, in order. Throws `ledger.archived`. */
   async *records(from: number, to: number): AsyncGenerator<CommitRecord> {
-    const archived = this.#archived()
-    if (archived !== undefined && from < Math.min(archived.boundary.commits, to)) {
-      throw archivedError(archived, `Commit ${from}`, from)
-    }
+    if (from < to) checkCommit(this.#archived(), from)
     for await (const [key, value] of this.#store.entries(this.#keys.commits(from, to))) {
       yield parseRecord(key, unwrapValue(key, value))
     }
@@ -108,7 +102,7 @@ export class Reader {
   async *receipts(from: number, to: number): AsyncGenerator<StoredReceipt> {
     if (from >= to) return
     // In safe mode the derived records may not say where: then the records are read from the first.
-    const firstSeq = this.#derived.commitSeqOf(from) ?? this.#archived()?.boundary.commits ?? 0
+    const firstSeq = this.#seqOf(from) ?? this.#archived()?.boundary.commits ?? 0
     for await (const record of this.records(firstSeq, this.#commits())) {
       for (const stored of this.#receiptsOf(record)) {
         if (stored.index >= to) return
@@ -123,10 +117,17 @@ export class Reader {
   }
 
   receiptAt(index: number): StoredReceipt | undefined {
-    const seq = this.#derived.commitSeqOf(index)
+    const seq = this.#seqOf(index)
     if (seq === undefined) return undefined
     const record = this.record(seq, `Receipt ${index}`)
     return this.#receiptAt(record, index - record.header.receipts)
+  }
+
+  /** Throws `ledger.archived` where nothing here says more of it. */
+  #seqOf(index: number): number | undefined {
+    const seq = this.#derived.commitSeqOf(index)
+    if (seq === undefined) checkReceipt(this.#archived(), index)
+    return seq
   }
 
   /** A receipt with its write set as stored, and what resolves the values that it names. */
@@ -171,9 +172,7 @@ export class Reader {
   /** The commit record that holds a leaf of the log: commit numbers grow with leaves. */
   commitOfLeaf(leaf: number): number {
     const archived = this.#archived()
-    if (archived !== undefined && leaf < archived.boundary.frontier.size) {
-      throw archivedError(archived, `Record ${leaf} of the log`, archived.boundary.commits - 1)
-    }
+    checkLeaf(archived, leaf)
     let low = archived?.boundary.commits ?? 0
     let high = this.#commits()
     while (high - low > 1) {

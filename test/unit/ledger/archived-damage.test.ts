@@ -97,6 +97,7 @@ it('L12: a reader without the key sees what is open and behind, and where the re
     code: 'ledger.archived'
   })
   await expect(request('show', { id: 'none' })).rejects.toMatchObject({ code: 'run.not_found' })
+  await expect(request('receipt', { index: 1 })).rejects.toMatchObject({ code: 'ledger.archived' })
   expect(await request('verify')).toMatchObject({ ok: true, archived: { archives: [{}] } })
   expect(await request('verify', { archives: [path()] })).toMatchObject({ ok: true })
   await reader.close()
