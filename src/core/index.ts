@@ -100,6 +100,7 @@ export type {
 export {
   canonicalize,
   canonicalizeLedgerValue,
+  canonicalizeOwn,
   canonicalizing,
   canonicalizingLedgerValue,
   canonicalString,

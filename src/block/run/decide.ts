@@ -1,6 +1,6 @@
 import {
   assert,
-  canonicalize,
+  canonicalizeOwn,
   type Hash,
   isJsonObject,
   type Json,
@@ -161,7 +161,7 @@ function sealed(
   given: Given
 ): EntryDraft {
   const { seq, effect, requestHash } = call
-  const { salt, hash } = given.seal(attempt.unitId, seq, canonicalize(body))
+  const { salt, hash } = given.seal(attempt.unitId, seq, canonicalizeOwn(body))
   return {
     k: 'sealed',
     at: given.at,

@@ -1,6 +1,6 @@
 import {
   type Approvers,
-  canonicalize,
+  canonicalizeOwn,
   canonicalString,
   type DigestedWait,
   type Hash,
@@ -342,7 +342,7 @@ type Without<Entry> = Entry extends EntryBase ? Omit<Entry, 'run' | 'n'> : never
 export type EntryDraft = Without<JournalEntry>
 
 export function encodeEntry(entry: JournalEntry, known?: KnownTexts): string {
-  return canonicalize(entry, known)
+  return canonicalizeOwn(entry, known)
 }
 
 /**
@@ -351,7 +351,7 @@ export function encodeEntry(entry: JournalEntry, known?: KnownTexts): string {
  */
 export function encodeSuccess(entry: Omit<Settled, 'k' | 'response'>, dataText: string): string {
   const { at, attempt, n, overlay, path, provider, run, sent, step } = entry
-  const over = overlay === undefined ? '' : `"overlay":${canonicalize(overlay)},`
+  const over = overlay === undefined ? '' : `"overlay":${canonicalizeOwn(overlay)},`
   const by = provider === undefined ? '' : `"provider":${providerText(provider)},`
   return (
     `{"at":${at},"attempt":${attempt},"k":"settled","n":${n},${over}` +

@@ -1,4 +1,4 @@
-import { assert, canonicalize, type Hash, type Json, limits } from '../../core/index.js'
+import { assert, canonicalizeOwn, type Hash, type Json, limits } from '../../core/index.js'
 import type { Sealed } from './entries.js'
 import type { SealedReference } from './journal.js'
 
@@ -75,7 +75,7 @@ export class FoldedAnswers {
   }
 
   fold({ seq, effect, requestHash, ok, body, responseHash }: Sealed): void {
-    const text = canonicalize(body)
+    const text = canonicalizeOwn(body)
     const known = this.#bodyOf(text)
     const lost = () => {
       const bytes = Buffer.alloc(LOST_BYTES)

@@ -2,7 +2,7 @@ import { types } from 'node:util'
 import type { Pieces } from '../document/pieces.js'
 import { isSliceFull, isWorkCounted, passSteps } from '../document/work.js'
 import { TallyError } from '../errors/error.js'
-import { JSON_DEPTH_MAX } from '../limits.js'
+import { JSON_DEPTH_MAX, KEY_LITERAL_LENGTH_MAX, KEY_LITERALS_MAX } from '../limits.js'
 import { findingLarge } from './length.js'
 
 /**
@@ -18,7 +18,18 @@ import { findingLarge } from './length.js'
  * @example canonicalize({ b: 1, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */
 export function canonicalize(value: unknown, known?: KnownTexts): string {
-  const text = attempt(value, 0, false, known) ?? refuse(value, false)
+  const text = attempt(value, 0, 'any', known) ?? refuse(value, false)
+  passSteps(text.length / CHARS_OF_STEP)
+  return text
+}
+
+/**
+ * {@link canonicalize} of data that this program has parsed or put together itself, in half the
+ * time: accessors, symbols, hidden members and proxies, which such data cannot have, are not looked
+ * for. Code of users gets no such data back that it could have changed.
+ */
+export function canonicalizeOwn(value: unknown, known?: KnownTexts): string {
+  const text = attempt(value, 0, 'own', known) ?? refuse(value, false)
   passSteps(text.length / CHARS_OF_STEP)
   return text
 }
@@ -69,7 +80,8 @@ function* writingLarge(
     const at = isList ? `${path}[${key}]` : `${path}.${key}`
     const isWhole = depth + 1 >= JSON_DEPTH_MAX || !large.has(member as object)
     const item = isWhole
-      ? (attempt(member, depth + 1, ledger, undefined) ?? refuse(member, ledger, at, depth + 1))
+      ? (attempt(member, depth + 1, ledger ? 'ledger' : 'any', undefined) ??
+        refuse(member, ledger, at, depth + 1))
       : yield* writingLarge(member as object, at, depth + 1, written)
     passSteps(1 + (isWhole ? item.length / CHARS_OF_STEP : 0))
     if (text !== '') text += ','
@@ -91,7 +103,7 @@ export interface KnownTexts {
  * otherwise.
  */
 export function canonicalizeLedgerValue(value: unknown): string {
-  return attempt(value, 0, true, undefined) ?? refuse(value, true)
+  return attempt(value, 0, 'ledger', undefined) ?? refuse(value, true)
 }
 
 // Strings of printable ASCII without quote and backslash need no escaping.
@@ -109,6 +121,9 @@ function literalOf(text: string): string | undefined {
   return text.isWellFormed() ? JSON.stringify(text) : undefined
 }
 
+/** Whose values they are: anybody's, anybody's that the ledger is to keep, or our own. */
+type Origin = 'any' | 'ledger' | 'own'
+
 /**
  * Canonical text, or undefined when there is anything to refuse: `refuse` then says what and where.
  * Keeping track of the place costs more than all the rest.
@@ -116,7 +131,7 @@ function literalOf(text: string): string | undefined {
 function attempt(
   value: unknown,
   depth: number,
-  ledger: boolean,
+  origin: Origin,
   known: KnownTexts | undefined
 ): string | undefined {
   switch (typeof value) {
@@ -124,18 +139,19 @@ function attempt(
       return literalOf(value)
     case 'number':
       if (Number.isSafeInteger(value)) return `${value}`
-      if (!Number.isFinite(value) || (ledger && Number.isInteger(value))) return undefined
+      if (!Number.isFinite(value) || (origin === 'ledger' && Number.isInteger(value)))
+        return undefined
       return `${value}`
     case 'boolean':
       return value ? 'true' : 'false'
     case 'object':
       if (value === null) return 'null'
-      if (depth >= JSON_DEPTH_MAX || types.isProxy(value)) return undefined
+      if (depth >= JSON_DEPTH_MAX || (origin !== 'own' && types.isProxy(value))) return undefined
       return (
         known?.get(value) ??
         (Array.isArray(value)
-          ? attemptArray(value, depth, ledger, known)
-          : attemptObject(value, depth, ledger, known))
+          ? attemptArray(value, depth, origin, known)
+          : attemptObject(value, depth, origin, known))
       )
     default:
       return undefined
@@ -145,14 +161,16 @@ function attempt(
 function attemptArray(
   value: readonly unknown[],
   depth: number,
-  ledger: boolean,
+  origin: Origin,
   known: KnownTexts | undefined
 ): string | undefined {
   if (!isArrayPrototype(Object.getPrototypeOf(value))) return undefined
-  if (Reflect.ownKeys(value).length !== value.length + 1) return undefined
+  const isOwn = origin === 'own'
+  if (!isOwn && Reflect.ownKeys(value).length !== value.length + 1) return undefined
   let text = '['
   for (let index = 0; index < value.length; index += 1) {
-    const item = attempt(memberOf(value, index), depth + 1, ledger, known)
+    const given = isOwn ? value[index] : memberOf(value, index)
+    const item = attempt(given, depth + 1, origin, known)
     if (item === undefined) return undefined
     text += index === 0 ? item : `,${item}`
   }
@@ -162,24 +180,46 @@ function attemptArray(
 function attemptObject(
   value: object,
   depth: number,
-  ledger: boolean,
+  origin: Origin,
   known: KnownTexts | undefined
 ): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (!isLiteralPrototype(prototype)) return undefined
-  const keys = sortedKeys(value)
+  const isOwn = origin === 'own'
+  const keys = isOwn ? inOrder(Object.keys(value)) : sortedKeys(value)
   if (keys === undefined) return undefined
-  let text = '{'
+  const members = value as Readonly<Record<string, unknown>>
+  let text = ''
   for (const key of keys) {
-    if (ledger && key.charCodeAt(0) === 36) return undefined
-    const member = attempt(memberOf(value, key), depth + 1, ledger, known)
-    if (member === undefined) return undefined
-    if (text.length > 1) text += ','
-    if (plainText.test(key)) text += `"${key}":${member}`
-    else if (key.isWellFormed()) text += `${JSON.stringify(key)}:${member}`
-    else return undefined
+    if (origin === 'ledger' && key.charCodeAt(0) === 36) return undefined
+    const given = isOwn ? members[key] : memberOf(value, key)
+    const member = attempt(given, depth + 1, origin, known)
+    const literal = keyLiteral(key)
+    if (member === undefined || literal === undefined) return undefined
+    text += (text === '' ? literal.first : literal.next) + member
   }
-  return `${text}}`
+  return text === '' ? '{}' : `${text}}`
+}
+
+/** A key as it stands in an object, as its first member and behind another. */
+interface KeyLiteral {
+  readonly first: string
+  readonly next: string
+}
+
+/** Keys are few and come again: each is written once. Says nothing of what was written. */
+const keyLiterals = new Map<string, KeyLiteral>()
+
+/** Undefined for a lone surrogate. */
+function keyLiteral(key: string): KeyLiteral | undefined {
+  const known = keyLiterals.get(key)
+  if (known !== undefined) return known
+  const text = literalOf(key)
+  if (text === undefined) return undefined
+  const literal = { first: `{${text}:`, next: `,${text}:` }
+  const isKept = keyLiterals.size < KEY_LITERALS_MAX && key.length <= KEY_LITERAL_LENGTH_MAX
+  if (isKept) keyLiterals.set(key, literal)
+  return literal
 }
 
 /** Undefined, which is refused, for nothing and what is hidden; an accessor has no value. */
@@ -194,7 +234,10 @@ const SHORT_KEYS = 16
 /** Own keys in the order of their UTF-16 code units; undefined when one is a symbol. */
 function sortedKeys(value: object): readonly string[] | undefined {
   const keys = Reflect.ownKeys(value)
-  if (!keys.every((key) => typeof key === 'string')) return undefined
+  return keys.every((key) => typeof key === 'string') ? inOrder(keys) : undefined
+}
+
+function inOrder(keys: string[]): readonly string[] {
   if (keys.length > SHORT_KEYS) return keys.sort()
   for (let end = 1; end < keys.length; end += 1) {
     const key = keys[end] as string

@@ -1,5 +1,6 @@
 import {
   canonicalize,
+  canonicalizeOwn,
   canonicalString,
   type Hash,
   type IdentityId,
@@ -136,7 +137,7 @@ export class ReceiptAssembler {
 }
 
 function listText(texts: readonly string[]): string {
-  return texts.length === 0 ? '[]' : canonicalize(texts)
+  return texts.length === 0 ? '[]' : canonicalizeOwn(texts)
 }
 
 /** Canonical JSON of sealed references, in their order. */

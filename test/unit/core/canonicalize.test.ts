@@ -4,6 +4,7 @@ import {
   atOnce,
   canonicalize,
   canonicalizeLedgerValue,
+  canonicalizeOwn,
   canonicalizing,
   DocumentWork,
   limits,
@@ -101,6 +102,45 @@ describe('parse', () => {
         expect(parse(text)).toEqual(JSON.parse(text))
       })
     )
+  })
+})
+
+describe('canonicalizing what the program has made itself', () => {
+  it('gives the same text as for data of anybody', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' }), (value) => {
+        const copy: unknown = JSON.parse(JSON.stringify(value))
+        expect(canonicalizeOwn(copy)).toBe(canonicalize(copy))
+      })
+    )
+  })
+
+  it('gives the same text for more and longer keys than are kept', () => {
+    const lengths = [1, limits.KEY_LITERAL_LENGTH_MAX, limits.KEY_LITERAL_LENGTH_MAX + 1]
+    for (let n = 0; n < limits.KEY_LITERALS_MAX + 10; n += 1) {
+      const keys = lengths.map((length) => `${n}`.padEnd(length, 'é'))
+      const sorted = keys.toSorted().map((key) => `${JSON.stringify(key)}:${n}`)
+      const value = Object.fromEntries(keys.map((key) => [key, n]))
+      const text = `{${[...new Set(sorted)].join(',')}}`
+      expect([canonicalizeOwn(value), canonicalize(value)]).toEqual([text, text])
+    }
+  })
+
+  const cyclic: Record<string, unknown> = {}
+  cyclic['self'] = cyclic
+
+  it.each([
+    undefined,
+    { a: undefined },
+    [Number.NaN],
+    { a: { b: 1n } },
+    new Date(0),
+    cyclic,
+    ['\ud800'],
+    { '\ud800': 1 },
+    new Array(1)
+  ])('refuses what is no JSON: %#', (value) => {
+    expect(() => canonicalizeOwn(value)).toThrow(expect.objectContaining({ code: 'core.not_json' }))
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock, defineWorkflow } from '../../../../src/block/index.js'
-import { nextTurn } from '../../../../src/core/index.js'
+import { nextTurn, systemClock } from '../../../../src/core/index.js'
 import { connectOwner } from '../../../../src/owner/index.js'
 import type { RuntimeOptions, WiredRuntime } from '../../../../src/runtime/index.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../../../support/ledger-on-disk.js'
@@ -81,7 +81,11 @@ describe('a hand-over', () => {
     const given = { serve: true, resume: true, handOver: true, workflows: [flow], queues } as const
     const old = await disk.open(given)
     const ids = ['e', 'd', 'c', 'b', 'a']
-    for (const id of ids) await old.start(flow, id, { id, queue: 'orders' })
+    for (const id of ids) {
+      await old.start(flow, id, { id, queue: 'orders' })
+      // The order is that of the times at which they began, in milliseconds.
+      for (const at = systemClock.now(); systemClock.now() === at; ) await nextTurn()
+    }
     await old.signal('e', 'go')
     expect((await (await old.attach('e')).result).status).toBe('done')
     while (order.length < 3) await nextTurn()

@@ -11,6 +11,10 @@ import { journalScenes, sceneRegistrations } from '../../../support/journal-scen
 import { testKeys, World } from '../../../support/lives.js'
 
 const names = Object.keys(journalScenes)
+/** The code of a workflow chooses its next child itself: there is no chart to interpret. */
+const withCharts = names.filter(
+  (name) => !journalNamed(name).entries.some((text) => JSON.parse(text).k === 'called')
+)
 
 /** How a recorded run stood after each of its entries; undefined: its code is not here. */
 async function picturesOf(
@@ -46,7 +50,7 @@ async function picturesOf(
 const registered = () => Registry.open(sceneRegistrations(new World()))
 
 describe('the picture of a recorded run', () => {
-  it.each(names)(
+  it.each(withCharts)(
     'has the states that XState itself comes to, after each entry: %s',
     async (name) => {
       const pictures = await picturesOf(name, await registered())
