@@ -140,7 +140,14 @@ export class RunStarter {
       ready = this.#untilReady(prepared)
     }
     this.#launch(entry, prepared, start)
+    // What the ledger has not taken is not accepted, and its result says why.
+    if (!this.#mayRecord() && this.#store.parts.ledger.run(runId) === undefined) await entry.result
     return { isNew: true, position: this.#store.position(runId) }
+  }
+
+  #mayRecord(): boolean {
+    const { mode } = this.#store.parts.ledger
+    return mode === 'ready' || mode === 'restoring'
   }
 
   #known(runId: RunId): Beginning {

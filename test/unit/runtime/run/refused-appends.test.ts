@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { WorkflowContext } from '../../../../src/block/index.js'
 import { type BlockContext, defineBlock, defineWorkflow } from '../../../../src/block/index.js'
+import type { RunId } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import type { WiredRuntime } from '../../../../src/runtime/index.js'
 import { openOn } from '../../../support/lives.js'
@@ -68,6 +69,33 @@ async function expectUntold(
   await tally.close()
 }
 
+const documentOf = (block: string) => ({
+  schema: 'tally-composite/1',
+  name: 'one',
+  version: '1.0.0',
+  entry_point: 'a',
+  nodes: { a: { block } },
+  transitions: {}
+})
+
+describe('L4, D2: a start that the ledger refuses is not accepted', () => {
+  const starts: Readonly<Record<string, (tally: WiredRuntime) => Promise<unknown>>> = {
+    'of a document': (tally) => tally.start(documentOf('nothing'), { id: 'r' }),
+    'of a workflow in code': (tally) => tally.start(child, null, { id: 'r' }),
+    'that waits in a queue': (tally) => tally.start(child, null, { id: 'r', queue: 'orders' })
+  }
+
+  it.each(Object.keys(starts))('%s', async (name) => {
+    const queues = { orders: { concurrency: 1 } }
+    const given = { blocks: [nothing], workflows: [child], queues }
+    const tally = await openOn(openMemoryStore(), given)
+    tally.ledger.enterSafeMode({ code: 'ledger.corrupt', message: 'a test says so' })
+    await expect(starts[name]?.(tally)).rejects.toMatchObject({ code: 'ledger.safe_mode' })
+    expect(tally.ledger.run('r' as RunId)).toBeUndefined()
+    await tally.close()
+  })
+})
+
 describe('L4, D1: what the ledger refuses ends the driving of a run and reaches no code', () => {
   it.each(Object.keys(calls))('in a block: %s', async (name) => {
     const of: { tally?: WiredRuntime } = {}
@@ -75,16 +103,7 @@ describe('L4, D1: what the ledger refuses ends the driving of a run and reaches 
     const block = defineBlock({ name: 'acts', version: '1.0.0', sideEffects: 'idempotent', run })
     const tally = await openOn(openMemoryStore(), { blocks: [block] })
     of.tally = tally
-    const nodes = { a: { block: 'acts' } }
-    const document = {
-      schema: 'tally-composite/1',
-      name: 'one',
-      version: '1.0.0',
-      entry_point: 'a',
-      nodes,
-      transitions: {}
-    }
-    await expectUntold(tally, tally.begin(document).result, told)
+    await expectUntold(tally, tally.begin(documentOf('acts')).result, told)
   })
 
   it.each(Object.keys(steps))('in a workflow in code: %s', async (name) => {
