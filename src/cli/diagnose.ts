@@ -20,6 +20,7 @@ import {
   undecidedLines
 } from './diagnose/failures.js'
 import type { ServiceClient } from './frame/client.js'
+import { commandText } from './frame/command-line.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { shortValue, statusText } from './frame/render.js'
 import { configOf, openSession, type Session } from './frame/session.js'
@@ -162,13 +163,13 @@ async function toldByChains(
   }
 }
 
-function checkLines({ output }: Frame, runId: string, check: TransactionCheck): readonly Text[] {
+function checkLines(frame: Frame, runId: string, check: TransactionCheck): readonly Text[] {
   const { path, hash, recorded, found, diagnostic, sentAgain } = check
-  const node = output.paint('bold', path.split('/').at(-1) ?? path)
+  const node = frame.output.paint('bold', path.split('/').at(-1) ?? path)
   const stands = found === null ? 'no endpoint could say' : found.status.replaceAll('_', ' ')
   const head = text`${node} ${stands}: ${hash}`
   if (diagnostic === null) return [head]
-  const command = text`  tally diagnose ${runId} --send-again`
+  const command = commandText(frame, ['diagnose', runId, '--send-again'])
   return [
     head,
     ...(recorded === null
@@ -199,7 +200,7 @@ function troubleLines(
     diagnostic === null
       ? [...asked, ...undecidedLines(frame, trouble, around)]
       : diagnosticLines(diagnostic)
-  return [head, ...lines, ...commandsFor(runId, trouble)]
+  return [head, ...lines, ...commandsFor(frame, runId, trouble)]
 }
 
 function earlierLines({ output }: Frame, diagnostic: NodeDiagnostic): readonly Text[] {
@@ -224,29 +225,31 @@ function diagnosticLines(diagnostic: NodeDiagnostic): readonly Text[] {
 }
 
 /** One line for each answer that the wait takes, and no others. */
-function commandsFor(runId: string, trouble: NodeTrouble): readonly Text[] {
+function commandsFor(frame: Frame, runId: string, trouble: NodeTrouble): readonly Text[] {
   const { kind, path, request, token, actions } = trouble
   const at = path.startsWith('root/') ? path.slice('root/'.length) : path
   const node = at.includes('/') ? path : at
   const paths = kind === 'missing' ? missingPaths(request) : []
+  const asked = token === null ? [] : [token]
+  const shown = (words: readonly string[]) => commandText(frame, words)
   return actions.flatMap((action) => {
     switch (action) {
       case 'patch':
         return (
-          trouble.patches?.map((one) => text`  tally patch ${runId} ${node} ${changeOf(one)}`) ?? [
-            text`  tally resume ${runId} ${token ?? ''} --action patch --value JSON`
+          trouble.patches?.map((one) => shown(['patch', runId, node, changeOf(one)])) ?? [
+            shown(['resume', runId, ...asked, '--action', 'patch', '--value', 'JSON'])
           ]
         )
       case 'retry':
       case 'skip':
       case 'abort':
-        return text`  tally ${action} ${runId} ${node}`
+        return shown([action, runId, node])
       case 'resume':
         return paths.length > 0
-          ? text`  tally patch ${runId} ${node} ${paths.map((one) => `${one}=JSON`).join(' ')}`
-          : text`  tally resume ${runId} ${token ?? ''} --value JSON`
+          ? shown(['patch', runId, node, ...paths.map((one) => `${one}=JSON`)])
+          : shown(['resume', runId, ...asked, '--value', 'JSON'])
       default:
-        return text`  tally ${action} ${runId} ${token ?? ''}`
+        return shown([action, runId, ...asked])
     }
   })
 }

@@ -1,4 +1,5 @@
 import { TallyError } from '../core/index.js'
+import type { HealthCheck } from '../runtime/index.js'
 import { findConfig } from './frame/config.js'
 import { writerProblem } from './frame/config-owner.js'
 import { DEFAULT_DIRECTORY, type ExitCode, exitCodes, type Frame } from './frame/frame.js'
@@ -24,11 +25,12 @@ export async function doctor(
   const { healthChecks } = await import('../runtime/index.js')
   const { checkDisk, checkNode, checkPlace } = await healthChecks()
   const health = () => checkHealth(frame, options.config)
+  const shown = (check: HealthCheck) => shownCheck(frame, check)
   const checks = [
-    shownCheck(checkNode()),
+    shownCheck(frame, checkNode()),
     await checkConfig(frame, options.config),
-    ...(await checkPlace(frame.directory, { health })).map(shownCheck),
-    shownCheck(await checkDisk(frame.directory, frame.cwd)),
+    ...(await checkPlace(frame.directory, { health })).map(shown),
+    shownCheck(frame, await checkDisk(frame.directory, frame.cwd)),
     checkPassphrase(frame)
   ]
   const isSound = checks.every(({ state }) => state !== 'problem')

@@ -1,4 +1,5 @@
 import type { HealthCheck, OpeningReport } from '../runtime/index.js'
+import { completed } from './frame/command-line.js'
 import type { Frame } from './frame/frame.js'
 import { errorDocument } from './frame/output.js'
 import { givenPassphrase } from './frame/passphrase.js'
@@ -42,7 +43,11 @@ async function inspected(frame: Frame, config: string | undefined): Promise<Open
 }
 
 /** A check as `tally doctor` writes it. */
-export function shownCheck({ name, status, message, fix }: HealthCheck): Check {
+export function shownCheck(
+  { commands }: Frame,
+  { name, status, message, fix }: HealthCheck
+): Check {
   const state = status === 'failed' ? 'problem' : status
-  return { name, state, found: message, ...(fix === null ? {} : { fix }) }
+  const found = completed(commands, message)
+  return { name, state, found, ...(fix === null ? {} : { fix: completed(commands, fix) }) }
 }

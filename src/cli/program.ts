@@ -39,7 +39,7 @@ export async function perform(words: readonly string[], place: Place): Promise<E
   let exitCode: ExitCode = exitCodes.done
   let frame = createFrame({ json: words.includes('--json') }, place)
   const program = build(place, (options, run) => {
-    frame = createFrame(options, place)
+    frame = createFrame(options, place, (given, option) => takesOption(program, given, option))
     return run(frame).then((code) => {
       exitCode = code
     })
@@ -101,6 +101,14 @@ function build({ stdout, stderr }: Place, launch: Launch): Command {
     return (frame: Frame, shell: string) => completion(frame, shell, program)
   })
   return program
+}
+
+/** Whether the command that words name has an option. */
+function takesOption(program: Command, words: readonly string[], option: string): boolean {
+  const [first, ...rest] = words
+  const command = program.commands.find((one) => one.name() === first)
+  if (command === undefined) return program.options.some(({ long }) => long === option)
+  return takesOption(command, rest, option)
 }
 
 function escapedLines(shown: string): string {

@@ -2,12 +2,14 @@ import { checkWait, isTallyError, type JsonObject, timeText } from '../core/inde
 import type { ChartAt, ReceiptView, RunView } from '../runtime/index.js'
 import { exceptionLines, thrownIn } from './diagnose/failures.js'
 import { chartLines } from './frame/chart.js'
+import { completed } from './frame/command-line.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { receiptNamed } from './frame/receipt-name.js'
 import { shortHash, shortValue, showUnchecked, statusText, waitLines } from './frame/render.js'
 import { type Session, withSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
+const QUARANTINED = 'see "tally doctor"; release or cancel it'
 const MILLISECONDS = 1_000
 
 /** `tally show WHAT`: a run by its id, or a receipt by its hash or its place in the chain. */
@@ -50,7 +52,7 @@ function showRun(frame: Frame, view: RunView): void {
   output.document('run', view)
   output.line(text`${paint('bold', id)} ${statusText(paint, status)}`)
   if (view.quarantined) {
-    output.line(text`${paint('red', 'quarantined')} see "tally doctor"; release or cancel it`)
+    output.line(text`${paint('red', 'quarantined')} ${completed(frame.commands, QUARANTINED)}`)
   }
   output.line(text`document   ${name} ${definitionHash}`)
   output.line(text`started    ${timeText(startedAt)}`)

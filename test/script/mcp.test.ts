@@ -181,7 +181,7 @@ describe('what a client of tally mcp may do', () => {
         isError: true,
         value: {
           code: 'run.not_permitted',
-          fix: 'As the owner: tally grant --agent stranger greet@1'
+          fix: 'As the owner: "tally grant --agent stranger greet@1".'
         }
       })
       expect((await call(client, 'show_run', { id: given.id })).isError).toBe(true)

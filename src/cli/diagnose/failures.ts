@@ -2,6 +2,7 @@ import type { JournalEntry } from '../../block/index.js'
 import { type Exception, isJsonObject, isTallyError, type Json } from '../../core/index.js'
 import type { ServiceRequests } from '../../runtime/index.js'
 import type { ServiceClient } from '../frame/client.js'
+import { commandText } from '../frame/command-line.js'
 import type { Frame } from '../frame/frame.js'
 import { shortValue } from '../frame/render.js'
 import { joined, type Text, text } from '../frame/text.js'
@@ -154,7 +155,7 @@ export function overLines(
   sent: readonly SentWrite[],
   exceptions: readonly Thrown[]
 ): readonly Text[] {
-  return [...sentLines(frame, sent), ...adviceLines(runId, sent, exceptions)]
+  return [...sentLines(frame, sent), ...adviceLines(frame, runId, sent, exceptions)]
 }
 
 function sentLines({ output }: Frame, sent: readonly SentWrite[]): readonly Text[] {
@@ -169,6 +170,7 @@ function sentLines({ output }: Frame, sent: readonly SentWrite[]): readonly Text
 }
 
 function adviceLines(
+  frame: Frame,
   runId: string,
   sent: readonly SentWrite[],
   exceptions: readonly Thrown[]
@@ -180,6 +182,6 @@ function adviceLines(
     ...(hasLanded ? [text`what was done outside stays: undo it, or let the next run find it`] : []),
     ...(isOpen ? [text`ask the receiver by the key, before it is sent again`] : []),
     ...(exceptions.length > 0 ? [] : [text`no exception of it was kept`]),
-    text`  tally show ${runId} --journal`
+    commandText(frame, ['show', runId, '--journal'])
   ]
 }

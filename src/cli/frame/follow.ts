@@ -1,6 +1,7 @@
 import { checkWait, isTallyError, limits, systemClock } from '../../core/index.js'
 import type { ServiceEvent } from '../../runtime/index.js'
-import { commandLine, type ExitCode, exitCodes, type Frame } from './frame.js'
+import { commandLine } from './command-line.js'
+import { type ExitCode, exitCodes, type Frame } from './frame.js'
 import { onInterrupt } from './interrupt.js'
 import { answerCommands, eventLine, nodeName, shortValue, waitLines } from './render.js'
 import type { Session } from './session.js'

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { type IdentityId, isIdentityId, Redactor, TallyError } from '../../core/index.js'
+import type { ShownCommands, TakesOption } from './command-line.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
 import { Output } from './output.js'
 import type { Sink } from './sink.js'
-import { escapeText } from './text.js'
 
 export const DEFAULT_DIRECTORY = '.tally'
 
@@ -26,10 +26,8 @@ export interface Frame {
   readonly directory: string
   /** Which identity of the ledger; undefined where none is named. */
   readonly identity: IdentityId | undefined
-  /** Words that name this ledger in a command that is shown; empty for the default one. */
-  readonly directoryWords: readonly string[]
-  /** The same for the configuration. */
-  readonly configWords: readonly string[]
+  /** What a command that is shown needs, so that it works on the same ledger. */
+  readonly commands: ShownCommands
 }
 
 export function createFrame(
@@ -39,23 +37,25 @@ export function createFrame(
     readonly stderr: Sink
     readonly environment: Readonly<Record<string, string | undefined>>
     readonly cwd: string
-  }
+  },
+  takes: TakesOption = () => true
 ): Frame {
   const { dir = DEFAULT_DIRECTORY, json = false, config, identity } = options
   const { stdout, stderr, environment, cwd } = host
   const redactor = new Redactor()
+  const named = { '--dir': dir === DEFAULT_DIRECTORY ? undefined : dir, '--identity': identity }
+  const given = Object.entries({ ...named, '--config': config }).flatMap(([option, value]) =>
+    value === undefined ? [] : [[option, value] as const]
+  )
+  const commands = { given, takes }
   return {
-    output: new Output({ stdout, stderr, isJson: json, environment, redactor }),
+    output: new Output({ stdout, stderr, isJson: json, environment, redactor, commands }),
     redactor,
     environment,
     cwd,
     directory: resolve(cwd, dir),
     identity: identityNamed(identity),
-    directoryWords: [
-      ...(dir === DEFAULT_DIRECTORY ? [] : ['--dir', dir]),
-      ...(identity === undefined ? [] : ['--identity', identity])
-    ],
-    configWords: config === undefined ? [] : ['--config', config]
+    commands
   }
 }
 
@@ -64,18 +64,6 @@ function identityNamed(word: string | undefined): IdentityId | undefined {
   const problem =
     '--identity takes the 64 hex digits of an identity, as "tally identities" lists them'
   throw new TallyError('cli.usage', { problem })
-}
-
-/** A command as it would be typed: words quoted for a shell where they must be. */
-export function commandLine(frame: Frame, words: readonly string[]): string {
-  const { directoryWords, configWords } = frame
-  return ['tally', ...words, ...directoryWords, ...configWords].map(shellWord).join(' ')
-}
-
-function shellWord(word: string): string {
-  if (/^[\w./:@%+=,-]+$/.test(word)) return word
-  // Escaped first, so that what is shown is one line; such a word cannot be typed anyway.
-  return `'${escapeText(word).replaceAll("'", `'\\''`)}'`
 }
 
 export { type ExitCode, exitCodes }

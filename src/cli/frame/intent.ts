@@ -1,9 +1,10 @@
 import { type JsonObject, unreachable } from '../../core/index.js'
 import type { IntentReply } from '../../intent/index.js'
 import type { IntentRequest } from '../../runtime/index.js'
+import { commandLine } from './command-line.js'
 import { type ExitCode, exitCodes, type Frame } from './frame.js'
 import type { Session } from './session.js'
-import { text } from './text.js'
+import { Text, text } from './text.js'
 
 /** Submits an intent, shows what it came to, and closes the session. */
 export async function askIntent(
@@ -19,7 +20,8 @@ export async function askIntent(
 }
 
 /** Shows a reply; the exit code tells its kind. */
-export function showReply({ output }: Frame, reply: IntentReply): ExitCode {
+export function showReply(frame: Frame, reply: IntentReply): ExitCode {
+  const { output } = frame
   output.document('intent', reply)
   switch (reply.type) {
     case 'dapp': {
@@ -34,8 +36,10 @@ export function showReply({ output }: Frame, reply: IntentReply): ExitCode {
       const { id, dappId, capabilities, token, digest } = reply
       const wanted = capabilities.join(', ')
       output.line(text`${output.paint('yellow', 'waiting')} ${id}: ${dappId} asks for ${wanted}`)
-      output.line(text`grant it:  tally grant ${dappId}`)
-      output.line(text`or here:   tally approve ${id} ${token} --digest ${digest}`)
+      const grant = commandLine(frame, ['grant', dappId])
+      const approve = commandLine(frame, ['approve', id, token, '--digest', digest])
+      output.line(text`grant it:  ${new Text(grant)}`)
+      output.line(text`or here:   ${new Text(approve)}`)
       return exitCodes.waiting
     }
     case 'waiting': {

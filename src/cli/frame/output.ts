@@ -1,4 +1,5 @@
 import { isTallyError, type Json, Redactor } from '../../core/index.js'
+import { completed, type ShownCommands } from './command-line.js'
 import type { Progress } from './progress.js'
 import type { Screen, ScreenSize } from './screen.js'
 import type { Sink } from './sink.js'
@@ -26,6 +27,7 @@ export class Output {
   readonly #paintError: Paint
   readonly #hasBars: boolean
   readonly #redactor: Redactor
+  readonly #commands: ShownCommands | undefined
   #full = false
   #live: readonly Text[] = []
 
@@ -36,9 +38,12 @@ export class Output {
     readonly environment: Readonly<Record<string, string | undefined>>
     /** No secret that it knows is written. */
     readonly redactor?: Redactor
+    /** Commands that errors name are completed by it. */
+    readonly commands?: ShownCommands
   }) {
     const { stdout, stderr, isJson, environment, redactor = new Redactor() } = options
     this.#redactor = redactor
+    this.#commands = options.commands
     this.isJson = isJson
     this.#stdout = stdout
     this.#stderr = stderr
@@ -111,7 +116,7 @@ export class Output {
 
   error(error: unknown): void {
     // Before it is escaped and cut into lines. All members are text.
-    const told: unknown = this.#redactor.json({ ...errorDocument(error) })
+    const told: unknown = this.#redactor.json({ ...this.#completed(errorDocument(error)) })
     const document = told as ErrorDocument
     this.live([])
     if (this.isJson) {
@@ -142,6 +147,18 @@ export class Output {
     if (!this.#full) return
     this.#full = false
     await new Promise<void>((resolve) => this.#stdout.write('', () => resolve()))
+  }
+
+  #completed(error: ErrorDocument): ErrorDocument {
+    const commands = this.#commands
+    if (commands === undefined) return error
+    const { message, cause } = error
+    return {
+      ...error,
+      message: completed(commands, message),
+      cause: cause === null ? null : completed(commands, cause),
+      fix: completed(commands, error.fix)
+    }
   }
 
   #shown({ value }: Text): string {

@@ -1,6 +1,7 @@
 import { canonicalize, isJsonObject, type Json } from '../../core/index.js'
 import type { RunSummary, ServiceEvent } from '../../runtime/index.js'
-import { commandLine, type Frame } from './frame.js'
+import { commandLine } from './command-line.js'
+import type { Frame } from './frame.js'
 import { escapeText, joined, type Paint, Text, text } from './text.js'
 
 /** How runs look to people. */

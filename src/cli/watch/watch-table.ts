@@ -21,10 +21,11 @@ export class WatchTable {
 
   /** Undefined where there is no terminal to draw on. */
   static async on(frame: Frame, runs: WatchedRuns): Promise<WatchTable | undefined> {
-    const { output, directoryWords } = frame
+    const { output, commands } = frame
     if (!output.isLive) return undefined
     const table = new WatchTable()
-    const [, ledger = DEFAULT_DIRECTORY] = directoryWords
+    const named = commands.given.find(([option]) => option === '--dir')
+    const ledger = named?.[1] ?? DEFAULT_DIRECTORY
     table.#screen = await output.screen((size) => {
       const known = { hasBegun: table.#hasBegun, mode: table.#mode }
       const shown = { runs, ledger, now: systemClock.now(), ...known }

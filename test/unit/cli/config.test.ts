@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { commandLine, completed } from '../../../src/cli/frame/command-line.js'
 import { findConfig } from '../../../src/cli/frame/config.js'
-import { commandLine, createFrame, type Frame } from '../../../src/cli/frame/frame.js'
+import { createFrame, type Frame } from '../../../src/cli/frame/frame.js'
 
 let folder: string
 beforeEach(async () => {
@@ -63,5 +64,24 @@ describe('commandLine', () => {
     const command = commandLine(frame, ['approve', 'run', 'token'])
     expect(command).toBe(`tally approve run token --dir 'it'\\''s here' --config c.ts`)
     expect(commandLine(frameIn('loose'), ['runs'])).toBe('tally runs')
+  })
+
+  it('completes each command of a sentence by the options that it has and lacks', () => {
+    const given = [
+      ['--dir', 'my ledger'],
+      ['--config', 'c.ts']
+    ] as const
+    const takes = ([name]: readonly string[], option: string) =>
+      name === 'resume' || (name === 'show' && option === '--dir')
+    const sentences = [
+      ['See "tally show june".', `See "tally show june --dir 'my ledger'".`],
+      ['Run `tally resume june`.', `Run \`tally resume june --dir 'my ledger' --config c.ts\`.`],
+      ['"tally show a && tally help"', `"tally show a --dir 'my ledger' && tally help"`],
+      ['"tally show a --dir b"', '"tally show a --dir b"'],
+      ['tally show a, "totally", "tally', 'tally show a, "totally", "tally']
+    ]
+    for (const [sentence = '', whole] of sentences) {
+      expect(completed({ given, takes }, sentence)).toBe(whole)
+    }
   })
 })

@@ -57,7 +57,10 @@ it('K2: lists identities, and means the one that is named', async () => {
   )
 
   const named = frameOf('ledger', { identity: second })
-  expect(named.frame.directoryWords).toEqual(['--dir', 'ledger', '--identity', second])
+  expect(named.frame.commands.given).toEqual([
+    ['--dir', 'ledger'],
+    ['--identity', second]
+  ])
   const payload = `{"publicKey":"${'a'.repeat(64)}","isApprover":true}`
   expect(await intent(named.frame, 'system.approver', { payload })).toBe(exitCodes.done)
   for (const options of [{ identity: second }, {}]) {

@@ -31,7 +31,7 @@ export const blockCodes = {
   },
   'run.not_permitted': {
     message: 'The {principal} lacks {capability} of code {codeHash} for run {runId}: {missing}.',
-    fix: 'As the owner: {command}'
+    fix: 'As the owner: "{command}".'
   },
   'run.invalid_context': {
     message: 'The context of a run cannot be used: {problem}.',
@@ -68,7 +68,7 @@ export const blockCodes = {
   },
   'run.interrupted': {
     message: 'Run {runId} is parked because the runtime closed; nothing is lost.',
-    fix: 'Resume it by its id after opening the ledger again: tally resume {runId}.'
+    fix: 'Resume it by its id after opening the ledger again: "tally resume {runId}".'
   },
   'run.answer_refused': {
     message: 'The answer to run {runId} was refused: {problem}.',

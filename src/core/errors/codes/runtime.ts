@@ -78,7 +78,7 @@ export const runtimeCodes = {
   },
   'runtime.not_published': {
     message: 'No document is published as {name}.',
-    fix: 'As the owner: tally publish FILE'
+    fix: 'As the owner: "tally publish FILE".'
   },
   'runtime.published_missing': {
     message: 'The published document {name} needs code that is not registered: {missing}.',
@@ -102,7 +102,7 @@ export const runtimeCodes = {
   },
   'service.agent_reads_own': {
     message: 'The agent {agent} reads runs of its own and their receipts only.',
-    fix: 'As the owner: tally grant --agent {agent} ledger.read'
+    fix: 'As the owner: "tally grant --agent {agent} ledger.read".'
   },
   'service.agent_refused': {
     message: 'The agent {agent} may not answer this wait: {problem}.',

@@ -290,7 +290,7 @@ describe('a grant to an agent', () => {
       details: {
         capability: 'act.idempotent',
         codeHash,
-        fix: 'As the owner: tally grant --agent worker act.idempotent@1'
+        fix: 'As the owner: "tally grant --agent worker act.idempotent@1".'
       }
     })
   })
@@ -329,7 +329,7 @@ describe('a grant to an agent', () => {
       for await (const _ of events);
     })().catch((error: unknown) => error)
     expect(isTallyError(refused) ? refused.fix : refused).toMatch(
-      /^As the owner: tally grant --agent worker agent\.turn@\S+ agent\.turn \S+fake \S+act$/
+      /^As the owner: "tally grant --agent worker agent\.turn@\S+ agent\.turn \S+fake \S+act"\.$/
     )
   })
 
