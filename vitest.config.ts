@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { filesLeftOut } from './test/support/long-files.js'
 
 /** Tests that count operations: of code that a test before them has compiled, nothing is counted. */
 const counted = [
@@ -9,6 +10,9 @@ const counted = [
   'test/unit/core/json-places.test.ts'
 ]
 
+// Behind the name of vitest's own command.
+const leftOut = filesLeftOut(process.argv.slice(3))
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/memory-disk.ts'],
@@ -16,8 +20,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',
-    // Half as many again as cores: tests wait for processes, timers and disks.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    // Twice as many as cores: tests wait for processes, timers and disks.
+    maxWorkers: Math.ceil(availableParallelism() * 2),
     // The build is loaded as Node loads it, not compiled once more.
     server: { deps: { external: [/\/dist\/(src|docs-compiled)\//] } },
     restoreMocks: true,
@@ -26,11 +30,22 @@ export default defineConfig({
         extends: true,
         // Modules are loaded once for all files of a worker: they hold no state that a test could
         // leave behind, and loading them for each file took a fifth of the time.
-        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: counted, isolate: false }
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: [...counted, ...leftOut],
+          isolate: false
+        }
       },
       {
         extends: true,
-        test: { name: 'alone', include: counted, isolate: true, provide: { isAlone: true } }
+        test: {
+          name: 'alone',
+          include: counted,
+          exclude: [...leftOut],
+          isolate: true,
+          provide: { isAlone: true }
+        }
       }
     ]
   }

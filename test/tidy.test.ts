@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { errorCatalogue, limits } from '../src/core/index.js'
+import { isLong } from './support/effort.js'
+import { filesLeftOut, longFiles } from './support/long-files.js'
 import {
   builtinPlaces,
   codesToCome,
@@ -288,6 +290,18 @@ describe('machines', () => {
 })
 
 describe('tests and the repository', () => {
+  it('leave files to the long form that are there, one each and in order', () => {
+    expect(longFiles.filter((path) => !existsSync(join(root, path)))).toEqual([])
+    expect(longFiles).toEqual([...new Set(longFiles)].sort())
+  })
+
+  it('run a file of the long form where a command names it', () => {
+    const [first = ''] = longFiles
+    const rest = isLong ? [] : longFiles.slice(1)
+    expect(filesLeftOut(['--maxWorkers=1', first])).toEqual(rest)
+    expect(filesLeftOut([])).toEqual(isLong ? [] : longFiles)
+  })
+
   it('runs only tests that exist in the steps of .ci/run', () => {
     const script = readFileSync(join(root, '.ci', 'run'), 'utf8')
     const named = script.match(/\btest\/[\w/.-]+/g) ?? []

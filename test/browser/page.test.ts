@@ -90,7 +90,7 @@ describe.each(sizes)('each screen of the console, %s', (_size, viewport) => {
   })
   afterAll(() => watched?.page.context().close())
 
-  it.for(screens.filter((_, place) => isTaken(place, 4)))(
+  it.for(screens.filter((_, place) => isTaken(place, 8)))(
     'looks as it did, and has no fault of accessibility, in light and dark: %s',
     async ([name, path, seen, keys], { skip }) => {
       const { page, faults } = watched ?? skip(withoutChromium)

@@ -74,8 +74,8 @@ describe('a golden ledger', () => {
     if (Object.values(golden.runs).some(isOpen)) await expectWhole(tally, golden)
   })
 
-  // The usual form imports one in three; python-verifier.test.ts reads all of them.
-  const imported = ledgers.filter((_, place) => isTaken(place, 3))
+  // The usual form imports one in six; python-verifier.test.ts reads all of them.
+  const imported = ledgers.filter((_, place) => isTaken(place, 6))
   it.each(imported)('%s is imported from its snapshot, and replays there', async (name, golden) => {
     unpacked = await UnpackedLedger.of(name)
     const location = unpacked.path('imported')

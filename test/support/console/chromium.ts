@@ -23,7 +23,7 @@ const alone = [
  * A browser of this machine, or undefined where there is none: tests of the page are left out then,
  * unless this is CI, where that would hide that nothing was tested.
  */
-export async function openChromium(): Promise<Browser | undefined> {
+export async function openChromium(more: readonly string[] = []): Promise<Browser | undefined> {
   const executablePath = places.find((path) => path !== '' && existsSync(path))
   if (executablePath === undefined) {
     if (process.env['CI'] === undefined) return undefined
@@ -31,7 +31,7 @@ export async function openChromium(): Promise<Browser | undefined> {
   }
   // A container runs as root, where the browser's own sandbox cannot be set up.
   const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  return chromium.launch({ executablePath, args: ['--disable-gpu', ...alone, ...asRoot] })
+  return chromium.launch({ executablePath, args: ['--disable-gpu', ...alone, ...asRoot, ...more] })
 }
 
 export const withoutChromium = 'no Chromium here: install it, or name one with TALLY_CHROMIUM'

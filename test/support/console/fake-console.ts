@@ -20,10 +20,13 @@ export async function serveFakeConsole(ledger: FakeLedger): Promise<FakeConsole>
 }
 
 /** The same before any service. */
-export async function serveConsole(handle: OwnerHandler): Promise<Omit<FakeConsole, 'send'>> {
+export async function serveConsole(
+  handle: OwnerHandler,
+  port = 0
+): Promise<Omit<FakeConsole, 'send'>> {
   const folder = new URL('page/', `file://${builtFile('console/index.js')}`)
   const page = await readPageFiles(fileURLToPath(folder))
-  const server = await ConsoleServer.open({ port: 0, handle, page })
+  const server = await ConsoleServer.open({ port, handle, page })
   return {
     origin: `http://${server.hosts[0]}`,
     link: (path) => server.link().replace('/#', `${path}#`),
