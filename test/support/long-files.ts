@@ -60,10 +60,12 @@ export const longFiles: readonly string[] = [
   'test/property/schedules-kill.test.ts',
   'test/property/secrets-stay-out.test.ts',
   'test/property/signals-kill.test.ts',
+  'test/property/signals.test.ts',
   'test/property/solana-kill.test.ts',
   'test/property/system-intents.test.ts',
   'test/property/tamper-recovery.test.ts',
   'test/property/tamper-snapshots.test.ts',
+  'test/property/tamper-table.test.ts',
   'test/property/telemetry-kill.test.ts',
   'test/property/told-of-waits.test.ts',
   'test/property/value-bytes.test.ts',
@@ -95,13 +97,15 @@ export const longFiles: readonly string[] = [
   'test/unit/runtime/system/identities.test.ts',
   'test/unit/runtime/system/keys.test.ts',
   'test/unit/runtime/system/many-identities.test.ts',
+  'test/unit/testing/machine/counterexample.test.ts',
   'test/unit/testing/machine/flow-target.test.ts',
   'test/unit/testing/machine/function-target.test.ts',
   'test/unit/testing/machine/honest.test.ts',
   'test/unit/testing/machine/package-target.test.ts',
   'test/unit/testing/machine/shares.test.ts',
   'test/unit/testing/machine/workflow-target.test.ts',
-  'test/unit/testing/simulate/network.test.ts'
+  'test/unit/testing/simulate/network.test.ts',
+  'test/unit/testing/simulate/simulate.test.ts',
 ]
 
 /** Which of them this command leaves out; it names files, or parts of their paths. */
