@@ -1,8 +1,7 @@
 import { type AttemptKey, type JournalEntry, placeKey, type Response } from '../../block/index.js'
 import { type Json, type RunId, TallyError } from '../../core/index.js'
-import type { Ledger } from '../../ledger/index.js'
-import { endingUnit } from '../run/run-records.js'
-import { checkView } from '../run/shown.js'
+import type { JournalEntry as Stored } from '../../ledger/index.js'
+import type { ComparedRuns } from './compared-runs.js'
 import type { QueryParts } from './query-parts.js'
 import type { Call, Calls } from './query-types.js'
 
@@ -12,17 +11,15 @@ import type { Call, Calls } from './query-types.js'
  * hash is that of the journal (Q3). Throws `run.not_found`, and the codes of what is not as signed.
  */
 export async function callsOf(
-  parts: Pick<QueryParts, 'ledger' | 'running'>,
+  parts: Pick<QueryParts, 'ledger' | 'running'> & { readonly compared: ComparedRuns },
   id: RunId,
   place: AttemptKey
 ): Promise<Calls> {
-  const { ledger, running } = parts
+  const { ledger, compared } = parts
   const record = ledger.run(id, { durable: true })
   if (record === undefined) throw new TallyError('run.not_found', { runId: id })
-  if (running?.runs.isLive(id) !== true) {
-    await checkView(ledger, record, await ledger.unit(endingUnit(record)))
-  }
-  const known = await answersOf(ledger, id, place)
+  const isOfPlace = mayBeOf(place)
+  const known = await answersIn(compared.journal(record, 0, isOfPlace), place, isOfPlace)
   const again = await requestsOf(parts, id, place)
   const calls = [...known.answers.values()].map((call): Call => {
     const asked = known.requests.get(call.seq) ?? again.calls.get(call.seq)
@@ -33,16 +30,23 @@ export async function callsOf(
   return { calls, input: again.input, output: known.output, notChecked: again.notChecked }
 }
 
+/** Whether an entry may be about a place, by its canonical text: most need not be parsed. */
+function mayBeOf({ path, step }: AttemptKey): (text: string) => boolean {
+  const named = `"path":${JSON.stringify(path)}`
+  const numbered = [`"step":${step},`, `"step":${step}}`]
+  return (text) => text.includes(named) && numbered.some((one) => text.includes(one))
+}
+
 interface Asked {
   readonly request: Json
   readonly requestHash: string
 }
 
 /** What the journal says of an attempt. */
-async function answersOf(
-  ledger: Pick<Ledger, 'journal'>,
-  id: RunId,
-  place: AttemptKey
+async function answersIn(
+  journal: AsyncIterable<readonly Stored[]>,
+  place: AttemptKey,
+  isOfPlace: (text: string) => boolean
 ): Promise<{
   readonly answers: ReadonlyMap<number, Call>
   /** Of waits, whose requests stand in the journal. */
@@ -52,18 +56,20 @@ async function answersOf(
   const answers = new Map<number, Call>()
   const requests = new Map<number, Asked>()
   let output: Response | null = null
-  const isOfPath = (text: string) => text.includes(`"path":${JSON.stringify(place.path)}`)
-  for await (const { value } of ledger.journal(id, 0, isOfPath)) {
-    // The journal gives back what the runtime has written.
-    const entry = value as unknown as JournalEntry
-    if (!('attempt' in entry) || placeKey(entry) !== placeKey(place)) continue
-    if (entry.k === 'sealed') {
-      const { seq, effect, requestHash, body = null, responseHash, salt, ok } = entry
-      const response = { response: body, responseHash, salt, ok }
-      answers.set(seq, { seq, effect, request: null, requestHash, ...response })
-    } else if (entry.k === 'wait' && entry.seq !== null) requests.set(entry.seq, entry)
-    else if (entry.k === 'rewound') for (const seq of entry.dropped) answers.delete(seq)
-    else if (entry.k === 'settled') output = entry.response
+  for await (const part of journal) {
+    for (const stored of part) {
+      if (!isOfPlace(stored.text)) continue
+      // The journal gives back what the runtime has written.
+      const entry = stored.value as unknown as JournalEntry
+      if (!('attempt' in entry) || placeKey(entry) !== placeKey(place)) continue
+      if (entry.k === 'sealed') {
+        const { seq, effect, requestHash, body = null, responseHash, salt, ok } = entry
+        const response = { response: body, responseHash, salt, ok }
+        answers.set(seq, { seq, effect, request: null, requestHash, ...response })
+      } else if (entry.k === 'wait' && entry.seq !== null) requests.set(entry.seq, entry)
+      else if (entry.k === 'rewound') for (const seq of entry.dropped) answers.delete(seq)
+      else if (entry.k === 'settled') output = entry.response
+    }
   }
   return { answers, requests, output }
 }

@@ -1,17 +1,10 @@
 import { type Block, functionSchemaName, type RunStarted } from '../../block/index.js'
-import {
-  limits,
-  nextTurn,
-  type RunId,
-  referenceTo,
-  TallyError,
-  versionedName
-} from '../../core/index.js'
+import { nextTurn, type RunId, referenceTo, TallyError, versionedName } from '../../core/index.js'
 import type { JournalEntry, Ledger, RunRecord } from '../../ledger/index.js'
 import { readyRun, recordedRun } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
-import { endingUnit } from '../run/run-records.js'
-import { checkStarted, checkView, comparedJournal } from '../run/shown.js'
+import { checkStarted } from '../run/shown.js'
+import type { ComparedRuns } from './compared-runs.js'
 import { type GraphNames, graphOf } from './document-graph.js'
 import { neverRun, registryOf } from './journal-registry.js'
 import type { ChartAt, DocumentGraph, RunChart } from './query-types.js'
@@ -22,9 +15,9 @@ export interface ChartParts {
     Ledger,
     'run' | 'unit' | 'journalParts' | 'authenticate' | 'hasKey' | 'identity'
   >
+  readonly compared: ComparedRuns
   /** What is registered; without it a run's charts are made of what its journal says. */
   readonly registry: Registry | undefined
-  isLive(id: RunId): boolean
 }
 
 /**
@@ -35,14 +28,12 @@ export interface ChartParts {
  * - Q1 One picture is kept, of `PICTURE_ENTRIES_MAX` entries at most; asking for an entry before
  *   those folds the journal anew.
  * - Q3 The journal is compared with what authenticates it while it is folded for the first time,
- *   and before anything is shown; once for as many entries as it has. One that moves in this
- *   process was, by its pump. Of a graph the first entries are, which it is made of.
+ *   and before anything is shown ({@link ComparedRuns}). Of a graph the first entries are, which
+ *   it is made of.
  */
 export class RunCharts {
   readonly #parts: ChartParts
   #last: { readonly id: RunId; readonly picture: RunPicture } | undefined
-  /** Runs whose entries, so many, were compared with what is signed, the last asked for last. */
-  readonly #compared = new Map<RunId, number>()
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(parts: ChartParts) {
@@ -52,7 +43,7 @@ export class RunCharts {
   /** Throws `run.not_found`, and the codes of what is not as signed. */
   async chart(id: RunId): Promise<RunChart> {
     const record = this.#record(id)
-    await this.#compareStart(record)
+    await this.#parts.compared.checkBeginning(record)
     const started = record.started as unknown as RunStarted
     const { definitionHash, name, definition } = started
     const graph =
@@ -63,11 +54,9 @@ export class RunCharts {
   }
 
   async #called(name: string, record: RunRecord): Promise<DocumentGraph> {
-    const { ledger } = this.#parts
-    const completed = await ledger.unit(endingUnit(record))
     // Most runs are documents.
     const { calledGraph } = await import('./called-graph.js')
-    return structuredClone(await calledGraph(name, comparedJournal(ledger, record, completed)))
+    return structuredClone(await calledGraph(name, this.#parts.compared.journal(record)))
   }
 
   /**
@@ -83,12 +72,10 @@ export class RunCharts {
   async #chartAt(id: RunId, entry: number | undefined): Promise<ChartAt> {
     const record = this.#record(id)
     const wanted = Math.min(entry ?? record.entries, record.entries - 1)
-    if (!this.#isCompared(record)) await checkStarted(this.#parts.ledger, record)
+    if (!this.#parts.compared.isCompared(record)) await checkStarted(this.#parts.ledger, record)
     const picture = await this.#pictureOf(record, wanted)
     try {
-      if (this.#isCompared(record)) {
-        await this.#fold(picture, this.#parts.ledger.journalParts(id, picture.entries), wanted)
-      } else await this.#foldCompared(picture, record, wanted)
+      await this.#foldCompared(picture, record, wanted)
     } catch (error) {
       // It may have half of an entry, or what is not signed.
       this.#last = undefined
@@ -155,9 +142,10 @@ export class RunCharts {
 
   /** In one pass over the journal: nothing of the picture is shown unless the comparison holds. */
   async #foldCompared(picture: RunPicture, record: RunRecord, wanted: number): Promise<void> {
-    const { ledger } = this.#parts
-    const completed = await ledger.unit(endingUnit(record))
-    const parts = comparedJournal(ledger, record, completed)[Symbol.asyncIterator]()
+    const { compared } = this.#parts
+    const wasCompared = compared.isCompared(record)
+    const parts = compared.journal(record, picture.entries)[Symbol.asyncIterator]()
+    if (wasCompared) return this.#fold(picture, parts, wanted)
     const left = { [Symbol.asyncIterator]: () => ({ next: () => parts.next() }) }
     let fault: unknown
     try {
@@ -168,28 +156,6 @@ export class RunCharts {
     for await (const _ of left);
     // What no fold takes may be forged: then that is what is said.
     if (fault !== undefined) throw fault
-    this.#noteCompared(record)
-  }
-
-  /** What a graph is made of stands in the first entry, which a code is soon behind. */
-  async #compareStart(record: RunRecord): Promise<void> {
-    if (this.#isCompared(record)) return
-    const { ledger } = this.#parts
-    const completed = await ledger.unit(endingUnit(record))
-    if (await checkStarted(ledger, record)) return
-    await checkView(ledger, record, completed)
-    this.#noteCompared(record)
-  }
-
-  #isCompared({ runId, entries }: RunRecord): boolean {
-    return this.#parts.isLive(runId) || this.#compared.get(runId) === entries
-  }
-
-  #noteCompared({ runId, entries }: RunRecord): void {
-    this.#compared.delete(runId)
-    this.#compared.set(runId, entries)
-    const [oldest = runId] = this.#compared.keys()
-    if (this.#compared.size > limits.CACHE_ENTRIES_MAX) this.#compared.delete(oldest)
   }
 
   /** Where names led when the run began, as far as that is registered here. */

@@ -1,6 +1,7 @@
 import { limits, once, type RunId, systemClock } from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
 import { ReadingRights } from '../gate/reading-rights.js'
+import { ComparedRuns } from '../queries/compared-runs.js'
 import { FoundRuns, RunLines } from '../queries/find-runs.js'
 import { findWaits, WaitBeginnings, waitsOfRun } from '../queries/find-waits.js'
 import { locate } from '../queries/locate.js'
@@ -34,13 +35,10 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
   const liveWaits = (id: RunId) => running?.runs.waits(id) ?? []
   const runs = once(() => new FoundRuns({ ledger, index: index() }, runLinesOf(parts)))
   const beginnings = once(() => new WaitBeginnings(ledger))
+  const isLive = (id: RunId) => running?.runs.isLive(id) === true
+  const compared = once(() => new ComparedRuns({ ledger, isLive }))
   const charts = once(
-    () =>
-      new RunCharts({
-        ledger,
-        registry: running?.registry,
-        isLive: (id) => running?.runs.isLive(id) === true
-      })
+    () => new RunCharts({ ledger, registry: running?.registry, compared: compared() })
   )
   return {
     chart: async (params) => charts().chart(idOf(params)),
@@ -51,7 +49,11 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
     calls: async (params) => {
       const path = params.text('path')
       const [step, attempt] = [params.optionalCount('step'), params.optionalCount('attempt')]
-      return callsOf(parts, idOf(params), { path, step: step ?? 0, attempt: attempt ?? 1 })
+      return callsOf({ ...parts, compared: compared() }, idOf(params), {
+        path,
+        step: step ?? 0,
+        attempt: attempt ?? 1
+      })
     },
     exceptions: async (params) => ({ exceptions: await thrownBy(parts, idOf(params)) }),
     find: async (params) => {

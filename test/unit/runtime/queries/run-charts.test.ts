@@ -183,7 +183,7 @@ describe('the chart of a run at an entry', () => {
     expect(await tally.queries.chartAt({ id: 'live', entry: before.entry })).toEqual(before)
   })
 
-  it('Q3: is of no journal of which an entry was altered, and the graph of none that began so', async () => {
+  it('Q3: is of no altered journal, nor are calls, and the graph of none that began so', async () => {
     expectVerifyFailure('journal.code')
     // Of the last entry, which the record of the run has too.
     expectVerifyFailure('derived.run')
@@ -203,11 +203,13 @@ describe('the chart of a run at an entry', () => {
       expect(await alterRecords(copy, testKeys.identity, later(entry))).toBe(1)
       const tally = await opened(copy)
       const forged = { code: 'run.journal_forged' }
-      const { chart, chartAt } = tally.queries
+      const { calls, chart, chartAt } = tally.queries
       await chart({ id: 'one' }).catch(() => refused.push(entry))
       // Each moment, and again: what was refused is not kept.
       for (const at of [0, entries, 0]) {
         await expect(chartAt({ id: 'one', entry: at }), `${entry}`).rejects.toMatchObject(forged)
+        const asked = calls({ id: 'one', path: 'root', step: at })
+        await expect(asked, `${entry}`).rejects.toMatchObject(forged)
       }
       await tally.close()
     }
