@@ -6,7 +6,7 @@ import { readPage, repository } from './support/snippets.js'
 /** Every rule of docs/guarantees.md names tests that exist, or says that it is not built. */
 const rows = readPage('docs/guarantees.md')
   .split('\n')
-  .map((line) => /^\| ([LDBKWCPA]\d+) \| (.+) \| (.+) \|$/.exec(line))
+  .map((line) => /^\| ([LDBKWCPAG]\d+) \| (.+) \| (.+) \|$/.exec(line))
   .filter((match) => match !== null)
   .map(([, number = '', , tests = '']) => ({ number, tests }))
 
@@ -16,9 +16,17 @@ function numbers(letter: string, last: number): readonly string[] {
   return Array.from({ length: last }, (_, index) => `${letter}${index + 1}`)
 }
 
-const promised = Object.entries({ L: 15, D: 10, B: 14, C: 4, K: 16, P: 5, W: 15, A: 8 }).flatMap(
-  ([letter, last]) => numbers(letter, last)
-)
+const promised = Object.entries({
+  L: 15,
+  D: 10,
+  B: 14,
+  C: 4,
+  K: 16,
+  P: 5,
+  W: 15,
+  A: 8,
+  G: 4
+}).flatMap(([letter, last]) => numbers(letter, last))
 
 const built = rows.filter(({ tests }) => !tests.startsWith('not built'))
 
@@ -39,7 +47,7 @@ const faults = filesBelow(join(repository, 'test', 'broken')).flatMap((file) =>
 
 /** The numbers before the colon of a title: `L6, L7: ...`, also in a description of a group. */
 function titled(): ReadonlySet<string> {
-  const title = /['"`](?=[LDBCKPWA]\d)((?:[A-Z]\d+, )*[A-Z]\d+):/g
+  const title = /['"`](?=[LDBCKPWAG]\d)((?:[A-Z]\d+, )*[A-Z]\d+):/g
   const found = filesBelow(join(repository, 'test'))
     .filter((file) => file.endsWith('.test.ts'))
     .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(title)])

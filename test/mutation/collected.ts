@@ -30,6 +30,13 @@ export function describe(title: string, body: () => void): void {
   body()
   open = around
 }
+
+/** Collects the tests of a file, whose own hooks are around all of them. */
+export async function collect(file: string, load: () => Promise<unknown>): Promise<void> {
+  open = [{ title: file, hooks: { beforeEach: [], afterEach: [] } }]
+  await load()
+  open = []
+}
 describe.each = (cases: readonly unknown[]) => (title: string, body: Body) => {
   for (const given of cases) describe(title, () => void body(...listed(given)))
 }
@@ -39,10 +46,17 @@ function test(title: string, body: Body): void {
   collected.push({
     title: [...around.map((one) => one.title), title].join(' > '),
     run: async () => {
+      const undoing: Body[] = []
       try {
-        for (const { hooks } of around) for (const hook of hooks.beforeEach) await hook()
+        for (const { hooks } of around) {
+          for (const hook of hooks.beforeEach) {
+            const undo = await hook()
+            if (typeof undo === 'function') undoing.unshift(undo as Body)
+          }
+        }
         await body()
       } finally {
+        for (const undo of undoing) await undo()
         for (const { hooks } of around) for (const hook of hooks.afterEach) await hook()
         vi.restoreAllMocks()
       }
@@ -61,7 +75,7 @@ function listed(given: unknown): unknown[] {
 
 const hookOf = (name: keyof Hooks) => (hook: Body) => {
   const around = open.at(-1)
-  if (around === undefined) throw new Error(`${name} stands in a describe`)
+  if (around === undefined) throw new Error(`${name} stands outside of a file`)
   around.hooks[name].push(hook)
 }
 export const beforeEach = hookOf('beforeEach')

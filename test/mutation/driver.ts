@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type CollectedTest, collected, once } from './collected.js'
+import { type CollectedTest, collect, collected, once } from './collected.js'
 
 /**
  * Runs the tests of a part once as they are, and then, for each mutant that is left, those of them
@@ -109,7 +109,9 @@ async function judge(id: string, all: readonly Timed[], isFirst: boolean): Promi
 it(
   'judges mutants',
   async () => {
-    for (const file of plan.tests) await import(/* @vite-ignore */ `../../${file}`)
+    for (const file of plan.tests) {
+      await collect(file, () => import(/* @vite-ignore */ `../../${file}`))
+    }
     expect(collected.length).toBeGreaterThan(0)
     for (const hook of once.before) await hook()
     const all = await dryRun()

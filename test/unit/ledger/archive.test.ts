@@ -1,11 +1,12 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { limits, type PublicKey } from '../../../src/core/index.js'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { limits, type PublicKey, TallyError } from '../../../src/core/index.js'
 import { firstBoundary } from '../../../src/ledger/archive/boundary.js'
 import { chosenEnd } from '../../../src/ledger/archive/choose.js'
 import { BoundaryWalk } from '../../../src/ledger/archive/walk.js'
 import {
+  type ArchiveProgress,
   checkArchive,
   importSnapshot,
   openLevelStore,
@@ -85,7 +86,7 @@ it('G2: what was archived is removed, and open runs keep what they need', async 
   await again.close()
 })
 
-it('L6: an archived id is its run: with the same work it has its result, with other work it is refused', async () => {
+it('G3, L6: an archived id is its run, with its result for the same work, and no other', async () => {
   const { tally } = await archivedTwice()
   expect(await note(tally, 'known', 'known')).toMatchObject({
     status: 'done',
@@ -234,6 +235,42 @@ it('G1: calls off what was begun, and the ledger is whole', async () => {
   expect(tally.ledger.archiving.history).toBeUndefined()
   expect(await tally.verify()).toMatchObject({ ok: true, complete: true })
   await tally.close()
+})
+
+it('G1: without its receipt an archive is only a file', async () => {
+  const tally = await open()
+  await note(tally, 'one')
+  const append = vi.spyOn(tally.ledger, 'append').mockImplementation(() => {
+    throw new TallyError('ledger.read_only', {})
+  })
+  const path = place.path('1.archive')
+  await expect(tally.archive({ path, before: later() })).rejects.toThrow()
+  append.mockRestore()
+  expect(await checkArchive(path)).toMatchObject({ identity: tally.identity })
+  expect(tally.ledger.archiving.history).toBeUndefined()
+  expect(await tally.verify()).toMatchObject({ ok: true, complete: true })
+  await tally.close()
+  const again = await open()
+  expect(again.ledger.archiving.history).toBeUndefined()
+  expect(await again.verify()).toMatchObject({ ok: true, complete: true })
+  await again.close()
+})
+
+it('G2: what was not removed is removed at the next opening', async () => {
+  const tally = await open()
+  await note(tally, 'one')
+  const path = place.path('1.archive')
+  const onProgress = ({ phase }: ArchiveProgress) => {
+    if (phase === 'removing') throw new RangeError('no room')
+  }
+  await expect(tally.archive({ path, before: later(), onProgress })).rejects.toThrow(RangeError)
+  expect(tally.ledger.archiving.history).toMatchObject({ isSwept: false })
+  expect(await tally.verify()).toMatchObject({ ok: true })
+  await tally.close()
+  const again = await open()
+  expect(again.ledger.archiving.history).toMatchObject({ isSwept: true })
+  expect(await again.verify({ archives: [path] })).toMatchObject({ ok: true, complete: true })
+  await again.close()
 })
 
 it('an archive verifies alone, and says what it does not show', async () => {
