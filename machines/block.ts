@@ -54,6 +54,7 @@ const afterWait = afterAttempt.map((branch) => ({
 
 const refuse = { actions: ['refuseBusy'] } as const
 
+/** The chart of every leaf block: READY, BUSY and WAITING, in XState's configuration format. */
 export const blockChart = {
   id: 'block',
   version: '1',

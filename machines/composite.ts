@@ -19,6 +19,7 @@ export interface CompositeNode {
   readonly branches: readonly { readonly target: string; readonly condition?: string }[]
 }
 
+/** What the chart of a composite is made of. */
 export interface CompositeTemplate {
   readonly id: string
   readonly entry: string
@@ -33,6 +34,7 @@ export const compositeChartVersion = '1'
 type Reference = string | { readonly type: string; readonly params: Readonly<Record<string, Data>> }
 type Data = string | number
 
+/** A transition of a chart, in XState's configuration format. */
 export interface ChartTransition {
   readonly guard?: Reference
   readonly target?: string

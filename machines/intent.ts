@@ -8,6 +8,7 @@
  */
 const refused = { 'stage.refused': { target: '#intent.failed' } } as const
 
+/** The statechart of an intent, from its text to its reply, in XState's configuration format. */
 export const intentChart = {
   id: 'intent',
   version: '1',

@@ -9,6 +9,7 @@
  */
 import type { ChartNode, ChartTransition } from './composite.js'
 
+/** What the chart of a plan is made of. */
 export interface PlanTemplate {
   readonly id: string
   /** The plan has an `output` that may fail to evaluate. */

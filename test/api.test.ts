@@ -20,8 +20,8 @@ describe('the public surface', () => {
     await expect(publicSurface(types)).toMatchFileSnapshot(`./api/${name}.txt`)
   })
 
-  it('says of each name of the root what it is', () => {
-    const silent = documentedSurface('dist/src/index.d.ts').filter(({ text }) => text === '')
+  it.each(entries)('says of each name of $subpath what it is', ({ types }) => {
+    const silent = documentedSurface(types).filter(({ text }) => text === '')
     expect(silent.map(({ name }) => name)).toEqual([])
   })
 

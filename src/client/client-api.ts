@@ -22,6 +22,7 @@ import type {
   VerifyOptions
 } from '../runtime/index.js'
 
+/** Where the process is to which a client connects. */
 export interface ConnectOptions {
   /** Directory of the ledger that another process has open. */
   readonly location: string
@@ -34,6 +35,7 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal
 }
 
+/** Options of one call of a client. */
 export interface CallOptions {
   /** Ends the wait for the answer, not what the owner has begun. */
   readonly signal?: AbortSignal

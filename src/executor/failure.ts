@@ -67,8 +67,10 @@ export function hadNoEffect(code: string): boolean {
   return kind.hadNoEffect === true
 }
 
+/** What can go wrong with a chain; each code says whether something was sent. */
 export type ChainFailureCode = keyof typeof chainFailureCodes
 
+/** What an execution was doing when something happened. */
 export type ChainPhase = 'check' | 'read' | 'simulate' | 'prepare' | 'send' | 'confirm'
 
 /** What went wrong on a chain: only these fields, never an error object (W10). */

@@ -61,6 +61,7 @@ export interface Execution extends JsonObject {
 /** Which state a read looks at; a number is a block, as a decimal string. */
 export type BlockTag = 'latest' | 'safe' | 'finalized' | (string & {})
 
+/** A read of a chain, at a block. */
 export interface ReadRequest {
   /** CAIP-2. */
   readonly chain: string
@@ -71,12 +72,14 @@ export interface ReadRequest {
   readonly attempt?: number
 }
 
+/** Asks which account a chain would use. */
 export interface AccountRequest {
   readonly chain: string
   /** Name of a configured signer, or an address. Default: the signer of the chain. */
   readonly account?: string
 }
 
+/** An account of a chain, and whether this process can sign for it. */
 export interface Account {
   readonly address: string
   /** False: a wallet outside has to sign (unsigned mode). */
@@ -112,6 +115,7 @@ export interface CallMoves {
   readonly receivers: readonly { readonly chain: string; readonly address: string }[]
 }
 
+/** A write to a chain: what is executed, by which account, and how far it may go. */
 export interface WriteRequest extends AccountRequest {
   readonly execution: Execution
   /** What {@link Executor.callOf} gave, and was judged by: nothing else is sent. */
@@ -280,10 +284,12 @@ export interface ProgramError {
   readonly code: string | null
 }
 
+/** What a write would come to if it were sent now. */
 export type Simulation =
   | { readonly ok: true; readonly outputs: Json }
   | { readonly ok: false; readonly revert: Revert }
 
+/** Asks whether a chain can take a write. */
 export interface ReadyRequest {
   readonly chain: string
   /** The account that will pay; null: none of this process does. */
@@ -292,6 +298,7 @@ export interface ReadyRequest {
   readonly contracts: readonly string[]
 }
 
+/** What a chain said when it was asked whether it can take a write. */
 export interface ReadyState {
   /** Number of the newest block, as text. */
   readonly height: string

@@ -5,6 +5,7 @@ import { RunsTelemetry } from './runs-telemetry.js'
 import { SpanWriter } from './span-writer.js'
 import type { Telemetry } from './telemetry.js'
 
+/** Where spans and metrics go, and how much they say. */
 export interface OpenTelemetryOptions {
   /** Default: the one that is registered with `@opentelemetry/api`. */
   readonly tracerProvider?: Tracers

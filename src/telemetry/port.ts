@@ -26,10 +26,12 @@ export interface Tracers {
   getTracer(name: string, version?: string): Tracer
 }
 
+/** The tracer of OpenTelemetry, as far as it is used here. */
 export interface Tracer {
   startSpan(name: string, options: SpanOptions, context: Context): Span
 }
 
+/** What a span begins with. */
 export interface SpanOptions {
   readonly kind: number
   readonly startTime: SecondsAndNanoseconds
@@ -37,8 +39,10 @@ export interface SpanOptions {
   readonly links?: { readonly context: SpanLink }[]
 }
 
+/** A time as OpenTelemetry takes it: `hrtime` since 1970-01-01 UTC. */
 export type SecondsAndNanoseconds = [seconds: number, nanoseconds: number]
 
+/** The span of OpenTelemetry, as far as it is used here. */
 export interface Span {
   spanContext(): { traceId: string; spanId: string; traceFlags: number }
   isRecording(): boolean
@@ -53,20 +57,24 @@ export interface Meters {
   getMeter(name: string, version?: string): Meter
 }
 
+/** The meter of OpenTelemetry, as far as it is used here. */
 export interface Meter {
   createUpDownCounter(name: string, options: MetricOptions): Adds
   createCounter(name: string, options: MetricOptions): Adds
   createHistogram(name: string, options: MetricOptions): Records
 }
 
+/** What a metric is measured in. */
 export interface MetricOptions {
   readonly unit: string
 }
 
+/** The counter of OpenTelemetry, as far as it is used here. */
 export interface Adds {
   add(value: number, attributes?: Attributes): void
 }
 
+/** The histogram of OpenTelemetry, as far as it is used here. */
 export interface Records {
   record(value: number, attributes?: Attributes): void
 }

@@ -21,6 +21,7 @@ export interface ChatRequest {
   readonly index: number
 }
 
+/** What a chat server of a test answers. */
 export interface ChatServerOptions {
   /** What to do with each request; depends on nothing else when it is to replay. */
   readonly script: (request: ChatRequest) => ChatScene
@@ -47,6 +48,7 @@ export interface ChatServer extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** Starts a chat completions server on loopback that answers by a script. */
 export async function startChatServer(options: ChatServerOptions): Promise<ChatServer> {
   const server = new FakeChatServer(options)
   await server.listen()

@@ -2,6 +2,7 @@ import { type Block, checkOnce, type Finding, type SealedAnswer } from '../block
 import { canonicalize, type Json } from '../core/index.js'
 import { type Ambient, reversed, variations, within } from './ambient.js'
 
+/** What a block is executed on by {@link checkDeterminism}. */
 export interface DeterminismOptions {
   readonly input: Json
   /** State that the block finds, by key. */
@@ -10,6 +11,7 @@ export interface DeterminismOptions {
   readonly tape?: readonly Pick<SealedAnswer, 'seq' | 'effect' | 'ok' | 'body'>[]
 }
 
+/** What {@link checkDeterminism} found. */
 export interface DeterminismCheck {
   /** The code ended, and every run of it was the same. */
   readonly ok: boolean

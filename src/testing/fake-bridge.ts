@@ -10,6 +10,7 @@ import type { BridgeHolder } from './conformance/bridge.js'
 import { FakeChain, type FakeChainOptions, type FakeEffect } from './fake-chain.js'
 import { fakeExecutor } from './fake-executor.js'
 
+/** Between which chains a fake bridge leads, and what it does wrong. */
 export interface FakeBridgeOptions {
   /** CAIP-2. Default `eip155:7` and `solana:fake`. */
   readonly from?: string

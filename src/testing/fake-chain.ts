@@ -6,6 +6,7 @@ export type FakeEffect =
   | { readonly ok: true; readonly outputs: JsonObject }
   | { readonly ok: false; readonly name: string; readonly args?: JsonObject }
 
+/** What kind of chain a fake one is. */
 export interface FakeChainOptions {
   /** CAIP-2. */
   readonly id: string

@@ -9,6 +9,7 @@ import {
   type TimeSource
 } from '../core/index.js'
 
+/** Where a fake clock begins, and which timers it takes over. */
 export interface FakeClockOptions {
   /** Where it begins, milliseconds since 1970-01-01 UTC. Default: 2023-11-14 22:13:20. */
   readonly at?: number

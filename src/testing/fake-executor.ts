@@ -25,6 +25,7 @@ import {
 } from '../executor/index.js'
 import type { FakeChain, FakeEffect, FakeTransaction } from './fake-chain.js'
 
+/** The chains of a fake executor. */
 export interface FakeExecutorOptions {
   /** Chains of one namespace. */
   readonly chains: readonly FakeChain[]

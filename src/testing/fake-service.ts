@@ -4,6 +4,7 @@ import { copyJson, type Json } from '../core/index.js'
 /** What becomes of a request: see {@link FakeService.troubles}. */
 export type FakeServiceTrouble = 'request_lost' | 'request_late' | 'answer_lost'
 
+/** An effect that a fake service answers, and how. */
 export interface FakeServiceOptions {
   /** The effect that it answers. */
   readonly name: string

@@ -23,6 +23,7 @@ import {
   sortedKeys
 } from './store-parts.js'
 
+/** Which faults a disk has, and how often. */
 export interface FaultyDiskOptions {
   /** False: commits are acknowledged from the page cache. Default true. */
   readonly syncs?: boolean
@@ -40,6 +41,7 @@ interface LogRecord {
   state: 'cached' | 'synced' | 'torn'
 }
 
+/** A disk in memory that loses, tears and refuses what is written, by a seed. */
 export class FaultyDisk {
   readonly #chance: Chance
   readonly #syncs: boolean

@@ -46,6 +46,7 @@ export interface WorkflowHost {
   readonly onError?: OnError
 }
 
+/** A workflow as the plan that runs it, or what is wrong with it. */
 export type CompiledWorkflow =
   | {
       readonly ok: true

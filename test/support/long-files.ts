@@ -105,7 +105,7 @@ export const longFiles: readonly string[] = [
   'test/unit/testing/machine/shares.test.ts',
   'test/unit/testing/machine/workflow-target.test.ts',
   'test/unit/testing/simulate/network.test.ts',
-  'test/unit/testing/simulate/simulate.test.ts',
+  'test/unit/testing/simulate/simulate.test.ts'
 ]
 
 /** Which of them this command leaves out; it names files, or parts of their paths. */

@@ -59,6 +59,7 @@ export interface AdapterSettings {
   readonly options?: JsonObject
 }
 
+/** What a session of an agent is opened with. */
 export interface SessionOptions {
   readonly runId: string
   readonly agentId: string
@@ -83,6 +84,7 @@ export interface SessionOptions {
   readonly proposed?: string
 }
 
+/** What a turn is for: work, a plan, an evaluation, or a summary. */
 export type TurnMode = 'normal' | 'plan' | 'evaluate' | 'summarize'
 
 /** What one turn asks; plain JSON. */
@@ -110,6 +112,7 @@ export interface TurnBody {
   readonly maxTokens?: number
 }
 
+/** A message of the conversation that a turn continues. */
 export type TurnMessage =
   | { readonly role: 'system' | 'user'; readonly text: string }
   | {
@@ -132,6 +135,7 @@ export interface ExpectedOutput {
   readonly schema: JsonObject
 }
 
+/** A tool as a model is told of it. */
 export interface ToolDefinition {
   readonly name: string
   readonly description: string
@@ -139,12 +143,14 @@ export interface ToolDefinition {
   readonly parameters: JsonObject
 }
 
+/** A tool that a model asked for, with its arguments. */
 export interface ToolCall {
   readonly id: string
   readonly name: string
   readonly arguments: Json
 }
 
+/** What an adapter is handed beside the request of a turn. */
 export interface TurnOptions {
   readonly signal: AbortSignal
   readonly invocationId: string
@@ -154,6 +160,7 @@ export interface TurnOptions {
   readonly traceparent?: string
 }
 
+/** A part of a turn that is streamed, before the turn is sealed. */
 export interface TurnDelta {
   readonly kind: 'text' | 'reasoning' | 'tool'
   readonly text: string
@@ -177,6 +184,7 @@ export interface TurnResult {
   readonly session?: string
 }
 
+/** Tokens of a turn, and what they cost where that is known. */
 export interface TurnUsage {
   readonly inputTokens: number
   readonly outputTokens: number
@@ -187,6 +195,7 @@ export interface TurnUsage {
   readonly isUpperBound?: boolean
 }
 
+/** Why a turn failed, in a form that is the same for every adapter. */
 export interface TurnError {
   readonly code: string
   readonly message: string

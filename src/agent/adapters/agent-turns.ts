@@ -53,6 +53,7 @@ export interface AgentDelta extends TurnDelta {
   readonly invocationId: string
 }
 
+/** What turns of agents need of their host: adapters, settings, tools and bounds. */
 export interface AgentTurnsOptions {
   readonly adapters: AdapterRegistry
   /** Where settings that nothing else gives, and secrets, are looked for (A3). */

@@ -6,6 +6,7 @@ import { turnFailure } from '../transports/failures.js'
 import type { AdapterSettings, AgentAdapter, SessionOptions } from './adapter.js'
 import { modelOf, turnSettings } from './chat-session.js'
 
+/** How models of the AI SDK are reached. */
 export interface AiSdkAdapterOptions {
   /** Kind under which documents name it. Default `ai-sdk`. */
   readonly kind?: string

@@ -4,6 +4,7 @@ import { type ChatAdapterOptions, deepSeekAdapter } from './deepseek.js'
 import { type FakeAdapterOptions, fakeAdapter } from './fake.js'
 import { type PiMonoAdapterOptions, piMonoAdapter } from './pi-mono.js'
 
+/** Options of the adapters that come with the library, by kind. */
 export interface BuiltInAdapterOptions {
   readonly fake?: FakeAdapterOptions
   readonly deepseek?: ChatAdapterOptions

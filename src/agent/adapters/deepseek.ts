@@ -3,6 +3,7 @@ import { chatProblems, modelProblems } from '../transports/chat-model.js'
 import type { AdapterSettings, AgentAdapter, SessionOptions } from './adapter.js'
 import { openChatSession } from './chat-session.js'
 
+/** Options of an adapter that speaks the chat completions protocol over HTTP. */
 export interface ChatAdapterOptions {
   /** Wins over the environment, not over a flow's or an agent's `adapterConfig` (A3). */
   readonly defaults?: AdapterSettings

@@ -30,6 +30,7 @@ export type FakeTurn =
 /** The script: what to answer to a request. A function of the request alone replays best. */
 export type FakeScript = (request: TurnRequest) => FakeTurn
 
+/** Options of the adapter that answers by a script, without a model. */
 export interface FakeAdapterOptions {
   /** Default: repeats the prompt. */
   readonly script?: FakeScript

@@ -9,6 +9,7 @@ import type { AdapterSettings, AgentAdapter } from './adapter.js'
 import { openChatSession } from './chat-session.js'
 import { type ChatAdapterOptions, fetchOf } from './deepseek.js'
 
+/** Options of the adapter that runs the agent program pi. */
 export interface PiMonoAdapterOptions extends ChatAdapterOptions {
   /**
    * The program behind `transport: "rpc"`. Only the host can name it: a document must not choose

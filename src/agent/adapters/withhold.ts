@@ -6,6 +6,7 @@ export type SecretPath = readonly (string | number)[]
 /** Keeps a secret elsewhere and gives the reference that is sealed in its place (A5). */
 export type KeepSecret = (secret: Json, path: SecretPath) => Promise<string> | string
 
+/** Where a response has secrets, and where they are kept. */
 export interface ResponseSecrets {
   readonly paths: readonly SecretPath[]
   /** Without it the secret is lost, and the reference says `withheld`. */

@@ -18,6 +18,7 @@ export interface PromptAssetManifest {
   readonly errors: readonly AssetError[]
 }
 
+/** A piece of a prompt, with the file that it comes from. */
 export interface PromptText {
   /** In the directory, with `/` between names. */
   readonly sourcePath: string
@@ -27,6 +28,7 @@ export interface PromptText {
   readonly hash: Hash
 }
 
+/** An agent as its file in the assets directory says: prompt, adapter and settings. */
 export interface AgentAsset extends PromptText {
   readonly agentId: string
   readonly name: string
@@ -44,6 +46,7 @@ export interface AgentAsset extends PromptText {
   }
 }
 
+/** Why a file of the assets directory was left out. */
 export interface AssetError {
   readonly code:
     | 'duplicate_agent_id'

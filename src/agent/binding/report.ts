@@ -35,6 +35,7 @@ export interface NodeReport {
   readonly problems: readonly string[]
 }
 
+/** A setting of an agent, and which of the places that may say it did. */
 export type SettingReport = ResolvedSetting
 
 /** Reports what a flow would use here, without running or reaching anything. */

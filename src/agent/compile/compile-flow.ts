@@ -14,6 +14,7 @@ import type { FlowHost } from './flow-host.js'
 import { compositeNameOf, nodeNamesOf } from './names.js'
 import { type CompiledFlowNode, compilingNode } from './node.js'
 
+/** A flow as the composite that runs it, or what is wrong with it. */
 export type CompiledFlow =
   | {
       readonly ok: true

@@ -184,6 +184,7 @@ export const flowSchema = z.object({
     .prefault({})
 })
 
+/** A flow after it was read: nodes that are agents, and what leads from one to the next. */
 export type FlowDocument = z.output<typeof flowSchema>
 export type FlowNode = FlowDocument['graph']['nodes'][number]
 export type FlowEdge = FlowDocument['graph']['edges'][number]

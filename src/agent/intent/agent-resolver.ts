@@ -9,6 +9,7 @@ import type {
 } from '../adapters/adapter.js'
 import { sessionSettings } from '../binding/settings.js'
 
+/** What {@link agentResolver} asks with, and within which bounds. */
 export interface AgentResolverOptions {
   readonly adapter: AgentAdapter
   /** Secrets by reference. */

@@ -20,6 +20,7 @@ import { McpLink } from './link.js'
 import type { McpServerPlace } from './place.js'
 import { capabilityOf, type McpTool } from './tool.js'
 
+/** An MCP server whose tools become effects. */
 export interface McpServerOptions {
   /** A lower-case word: part of every capability's name, `mcp.<name>.<tool>`. */
   readonly name: string

@@ -124,6 +124,7 @@ export interface FlowKindOutput {
   readonly handle?: string
 }
 
+/** A kind of node that a host adds to flows. */
 export interface FlowKindDefinition {
   /** As nodes name it: `review.legal`. */
   readonly kind: string

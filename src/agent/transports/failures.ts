@@ -37,6 +37,7 @@ const isDefinite = {
   timed_out: false
 } as const satisfies Readonly<Record<string, boolean>>
 
+/** How a turn can fail; some reasons say for certain that nothing was done. */
 export type TurnFailureReason = keyof typeof isDefinite
 
 /**

@@ -56,6 +56,7 @@ export interface TurnPayload {
   readonly flowBudget: Budget
 }
 
+/** What the node of a flow says of its turns. */
 export interface TurnNode {
   readonly turnMode: TurnMode
   readonly segments: readonly PromptSegment[]

@@ -31,6 +31,7 @@ export interface Bridge {
   quote?(transfer: BridgeTransfer, read: BridgeRead): Promise<JsonObject>
 }
 
+/** Execution types by which documents name the calls of a bridge. */
 export interface BridgeTypes {
   readonly send: string
   readonly status: string
@@ -44,6 +45,7 @@ export const usualBridgeTypes: BridgeTypes = {
   quote: 'bridge_quote'
 }
 
+/** What is to be sent through a bridge. */
 export interface BridgeTransfer {
   /** Where it is sent. */
   readonly chain: string
@@ -51,6 +53,7 @@ export interface BridgeTransfer {
   readonly execution: Execution
 }
 
+/** The call that a transfer becomes on the chain where it begins, or why there is none. */
 export type BridgeWrite =
   | {
       readonly ok: true
@@ -63,11 +66,13 @@ export type BridgeWrite =
     }
   | { readonly ok: false; readonly problem: string }
 
+/** Asks for a message that was sent through a bridge. */
 export interface BridgeQuestion extends BridgeTransfer {
   /** `message_id` of the execution. */
   readonly messageId: string
 }
 
+/** How far a message is on its way. */
 export interface BridgeStatus {
   /** Whether the message was sent from this chain. */
   readonly sent: boolean

@@ -25,6 +25,7 @@ import {
   usualBridgeTypes
 } from './bridge.js'
 
+/** A bridge, and the executors of the chains between which it leads. */
 export interface BridgeOptions {
   readonly bridge: Bridge
   /**

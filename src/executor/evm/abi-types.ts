@@ -8,6 +8,7 @@ export interface AbiParameter {
   readonly indexed?: boolean | undefined
 }
 
+/** A function of a contract. */
 export interface AbiFunction {
   readonly type: 'function'
   readonly name: string
@@ -16,12 +17,14 @@ export interface AbiFunction {
   readonly stateMutability: 'pure' | 'view' | 'nonpayable' | 'payable'
 }
 
+/** A custom error of a contract. */
 export interface AbiError {
   readonly type: 'error'
   readonly name: string
   readonly inputs: readonly AbiParameter[]
 }
 
+/** An event of a contract. */
 export interface AbiEvent {
   readonly type: 'event'
   readonly name: string

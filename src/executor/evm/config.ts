@@ -60,6 +60,7 @@ export interface EvmTransaction {
     | { readonly gasPrice: bigint }
 }
 
+/** Chains, endpoints and signers of the EVM executor. */
 export interface EvmOptions {
   /** By CAIP-2 id: `eip155:1`. */
   readonly chains: Readonly<Record<string, EvmChainConfig>>

@@ -3,12 +3,14 @@ import { limits } from '../../core/index.js'
 /** Carries one JSON-RPC body to an endpoint; rejects when no complete answer came back. */
 export type RpcTransport = (request: RpcRequest) => Promise<RpcReply>
 
+/** A request to an endpoint of a chain, as it goes over the wire. */
 export interface RpcRequest {
   readonly url: string
   readonly body: string
   readonly signal: AbortSignal
 }
 
+/** What an endpoint answered, before it is read. */
 export interface RpcReply {
   readonly status: number
   readonly text: string

@@ -60,6 +60,7 @@ export interface SolanaSigner {
   signMessage(message: Uint8Array): Promise<Uint8Array>
 }
 
+/** Chains, endpoints and signers of the Solana executor. */
 export interface SolanaOptions {
   /** By CAIP-2 id: `solana:` and the first 32 characters of the genesis hash. */
   readonly chains: Readonly<Record<string, SolanaChainConfig>>

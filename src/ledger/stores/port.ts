@@ -43,6 +43,7 @@ export interface KeyRange {
   readonly limit?: number
 }
 
+/** Changes that a store makes together, or not at all. */
 export interface StoreItem {
   /** Applies only while `key` holds exactly `value` (undefined: while it is absent). */
   readonly condition?: { readonly key: string; readonly value: Uint8Array | undefined }

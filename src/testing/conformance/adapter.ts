@@ -46,6 +46,7 @@ export interface AdapterDriver {
   }>
 }
 
+/** One check of {@link adapterConformance}, with the scene that the driver has to play. */
 export interface AdapterCheck extends ConformanceCheck<AdapterDriver> {
   readonly scene: AdapterScene
 }

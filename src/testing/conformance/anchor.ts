@@ -26,6 +26,7 @@ export interface Anchor {
   close?(): Promise<void>
 }
 
+/** One check of {@link anchorConformance}. */
 export type AnchorCheck = ConformanceCheck<AnchorDriver>
 
 /** What the suite needs of an anchor under test. */

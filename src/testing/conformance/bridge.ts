@@ -13,6 +13,7 @@ import {
 } from '../../executor/index.js'
 import { type ConformanceCheck, runCheck } from './check.js'
 
+/** One check of {@link bridgeConformance}. */
 export type BridgeCheck = ConformanceCheck<() => Promise<BridgeUnderTest>>
 
 /** A bridge between two chains of its own, and hands to carry messages over with. */
@@ -40,6 +41,7 @@ export interface BridgeUnderTest {
   close(): Promise<void>
 }
 
+/** Whose balance a check of a bridge looks at. */
 export interface BridgeHolder {
   readonly chain: string
   readonly address: string

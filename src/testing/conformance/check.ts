@@ -8,6 +8,7 @@ export interface ConformanceCheck<Driver> {
   run(driver: Driver, options?: ConformanceOptions): Promise<void>
 }
 
+/** Bounds of a conformance suite. */
 export interface ConformanceOptions {
   /**
    * A driver that has not answered by then fails as `testing.no_answer`; closing what is open has

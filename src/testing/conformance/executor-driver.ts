@@ -67,6 +67,7 @@ export interface ExecutorUnderTest {
   close(): Promise<void>
 }
 
+/** One check of {@link executorConformance}, and what a chain needs to have for it. */
 export interface ExecutorCheck extends ConformanceCheck<ExecutorDriver> {
   readonly needs: readonly ChainTrait[]
 }

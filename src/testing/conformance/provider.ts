@@ -9,6 +9,7 @@ import {
 import { canonicalizeLedgerValue, type Json } from '../../core/index.js'
 import { type ConformanceCheck, type Opened, runCheck } from './check.js'
 
+/** One check of {@link providerConformance}. */
 export type ProviderCheck = ConformanceCheck<() => Promise<ProviderUnderTest>>
 
 /**

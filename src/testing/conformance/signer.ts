@@ -9,6 +9,7 @@ import {
 } from '../../identity/index.js'
 import { type ConformanceCheck, type Opened, runCheck } from './check.js'
 
+/** One check of {@link signerConformance}. */
 export type SignerCheck = ConformanceCheck<SignerDriver>
 
 /** What the suite needs of a signer under test. */

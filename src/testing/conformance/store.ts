@@ -3,6 +3,7 @@ import { isTallyError, nextTurn, Xorshift128 } from '../../core/index.js'
 import type { Store, StoreItem } from '../../ledger/index.js'
 import { type ConformanceCheck, type ConformanceOptions, type Opened, runCheck } from './check.js'
 
+/** One check of {@link storeConformance}. */
 export type StoreCheck = ConformanceCheck<StoreDriver>
 
 /** What the suite needs of a driver under test. */

@@ -22,6 +22,7 @@ export type Exchanged =
   | { readonly kind: 'not_begun' }
   | { readonly kind: 'unknown' }
 
+/** One check of {@link transportConformance}. */
 export type TransportCheck = ConformanceCheck<TransportDriver>
 
 /** What the suite needs of a transport under test. */

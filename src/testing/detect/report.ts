@@ -22,11 +22,13 @@ export interface DetectedBlock {
   readonly tape?: readonly Pick<SealedAnswer, 'seq' | 'effect' | 'ok' | 'body'>[]
 }
 
+/** Bounds of a search for what blocks do past `ctx`. */
 export interface ImpurityOptions {
   /** Longest time of one block in a process: loading its module, and executing it. */
   readonly timeoutMs?: number
 }
 
+/** What a block did past `ctx`. */
 export type ImpurityKind =
   | 'chance'
   | 'clock'
@@ -41,6 +43,7 @@ export type ImpurityKind =
   | 'threads'
   | 'timers'
 
+/** A line of a source file. */
 export interface Place {
   /** Path of the file. */
   readonly file: string
@@ -58,6 +61,7 @@ export interface Impurity {
   readonly instead: string
 }
 
+/** What {@link detectImpurity} found. */
 export interface ImpurityReport {
   /** The code ended, nothing was found, and its outcome was everywhere the same. */
   readonly ok: boolean

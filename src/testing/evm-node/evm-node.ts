@@ -5,6 +5,7 @@ import type { EvmToken } from './evm-token.js'
 import { NodeMethods } from './methods.js'
 import { loadViem } from './viem.js'
 
+/** How the EVM node of a test begins. */
 export interface EvmNodeOptions {
   /** Default: 31337. */
   readonly chainId?: number

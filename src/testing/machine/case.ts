@@ -32,6 +32,7 @@ export interface ScriptedEffect {
  */
 export type Trouble = 'refuses' | 'loses' | 'loses_done' | 'reverts' | number | null
 
+/** What a person does about one wait. */
 export interface PersonAct {
   /** Index into the actions that the wait offers, the most agreeable first; round after round. */
   readonly chooses?: number
@@ -50,6 +51,7 @@ export type Manner = 'late' | 'twice' | 'wrong_digest' | 'never' | 'cancels'
 
 export const manners: readonly Manner[] = ['late', 'twice', 'wrong_digest', 'never', 'cancels']
 
+/** Where a life of a case ends, as a process that is killed does. */
 export interface Death {
   /** Boundary at which the life ends, from 1, counted round after round of an undisturbed life. */
   readonly at: number

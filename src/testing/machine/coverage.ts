@@ -15,6 +15,7 @@ export interface Missed {
   readonly why: string
 }
 
+/** Which transitions and nodes the cases have reached. */
 export interface MachineCoverage {
   readonly transitions: { readonly taken: number; readonly of: number }
   /** Of leaf blocks: done, failed, and every wait and recovery that its node declares. */

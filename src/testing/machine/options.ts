@@ -32,6 +32,7 @@ export interface EffectOptionsOfWorld {
   readonly troubles?: readonly ('refuses' | 'loses' | 'loses_done' | 'reverts' | 'slow')[]
 }
 
+/** What people of a case answer, and when. */
 export interface PeopleOptions {
   /** What they answer where a value is asked for; by default small values of each kind. */
   readonly values?: AnyArbitrary<Json>
@@ -62,6 +63,7 @@ export interface SeenInTheEnd extends Seen {
 /** False, or a throw, is a violation. */
 export type Invariant<Of> = (seen: Of) => unknown
 
+/** How much one play of a case may take. */
 export interface MachineBounds {
   /** Receipts that one play may leave. */
   readonly steps?: number
@@ -90,6 +92,7 @@ export interface CaseOptions {
   readonly bounds?: MachineBounds
 }
 
+/** What {@link verifyMachine} generates, and what it checks. */
 export interface MachineOptions extends CaseOptions {
   /** Of one run, or by the dotted path of what the schema does not say well enough. */
   readonly inputs?: AnyArbitrary<Json> | Readonly<Record<string, AnyArbitrary<Json>>>

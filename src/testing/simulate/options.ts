@@ -62,6 +62,7 @@ export interface SeenNode {
   readonly results: readonly RunResult[]
 }
 
+/** What invariants of a simulation look at. */
 export interface SeenBySimulation {
   /** Since the simulation began. */
   readonly elapsedMs: number
@@ -83,6 +84,7 @@ export interface EndedRun {
   readonly result?: RunResult
 }
 
+/** A story to simulate: its seed, its nodes, its faults, and what has to hold. */
 export interface SimulationOptions {
   /** A whole number. Another one is another story. */
   readonly seed: number
@@ -108,6 +110,7 @@ export interface SimulationOptions {
 
 type Effects = Readonly<Record<string, SimulatedEffect>>
 
+/** What came of a simulation. */
 export interface SimulationReport {
   readonly seed: number
   /** Virtual time. */

@@ -8,6 +8,7 @@ import { SolanaMethods } from './methods.js'
 import type { SolanaMint } from './solana-mint.js'
 import { TokenMaker } from './token-maker.js'
 
+/** How the Solana node of a test begins. */
 export interface SolanaNodeOptions {
   /** Base58. The chain's id has its first 32 characters. Default: one that no other chain has. */
   readonly genesisHash?: string
@@ -76,6 +77,7 @@ export interface SolanaNode extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** A transaction that the node of a test has taken. */
 export interface SolanaNodeTransaction {
   readonly signature: string
   readonly slot: number

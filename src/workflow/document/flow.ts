@@ -123,6 +123,7 @@ export const flowSchemaOf3 = aisObject({
   nodes: z.array(nodeOf3).min(1).max(limits.GRAPH_NODES_MAX)
 })
 
+/** A workflow of AIS after it was read. */
 export type FlowDocument = z.output<typeof flowSchemaOf2> | z.output<typeof flowSchemaOf3>
 type Node3 = z.output<typeof nodeOf3>
 /** A node of either version. */

@@ -148,6 +148,7 @@ export const packSchema = aisObject({
   return z.NEVER
 })
 
+/** An AIS pack after it was read. */
 export type PackDocument = z.output<typeof packSchema>
 
 /**

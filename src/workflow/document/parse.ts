@@ -24,6 +24,7 @@ import {
 import { atOrigin, flowOfPlan, flowOfSkeleton, type PlanOrigin } from './plan-import.js'
 import { type ProtocolDocument, protocolSchema, protocolSchemaName } from './protocol.js'
 
+/** A document that was read, or what is wrong with it. */
 export type ParsedDocument<Document> =
   | {
       readonly ok: true

@@ -172,6 +172,7 @@ export const protocolSchema = aisObject({
   tests: z.array(z.json()).max(4_096).optional()
 })
 
+/** An AIS protocol after it was read. */
 export type ProtocolDocument = z.output<typeof protocolSchema>
 export type ActionDocument = z.output<typeof action>
 export type QueryDocument = z.output<typeof query>

@@ -38,6 +38,7 @@ export interface DryCheck {
   readonly unchecked: readonly string[]
 }
 
+/** What a preflight without a run looks at. */
 export interface DryPreflightOptions {
   readonly values: CompileValues
   /** As the run will treat writes; default `ask`. */

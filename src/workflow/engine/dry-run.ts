@@ -21,6 +21,7 @@ export interface DryNode {
   readonly errors?: readonly NodeError[]
 }
 
+/** What a workflow would do, as far as that is known before it runs. */
 export type DryRun =
   | { readonly ok: true; readonly nodes: readonly DryNode[]; readonly missing: readonly string[] }
   | { readonly ok: false; readonly problems: readonly InputProblem[] }

@@ -4,6 +4,7 @@ import { definedNodes, planOfDefinition } from './defined-plan.js'
 import { type EngineEventRecord, engineEvents } from './events.js'
 import { withoutSecrets } from './without-secrets.js'
 
+/** The `schema` member of exported checkpoints. */
 export const engineCheckpointSchema = 'ais-engine-checkpoint/0.0.2'
 
 interface PollState {

@@ -3,6 +3,7 @@ import { diagnosticIn } from '../diagnostic/diagnostic.js'
 import { definedNodes, planOfDefinition } from './defined-plan.js'
 import { withoutSecrets } from './without-secrets.js'
 
+/** The `schema` member of exported events. */
 export const engineEventSchema = 'ais-engine-event/0.0.3'
 
 /** One line of AIS's stream of engine events. */
@@ -15,6 +16,7 @@ export interface EngineEventRecord {
   readonly event: EngineEvent
 }
 
+/** An event of a run in AIS's form. */
 export interface EngineEvent {
   readonly type: EngineEventType
   readonly node_id?: string

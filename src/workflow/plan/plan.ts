@@ -34,6 +34,7 @@ export interface PlanInput {
   readonly default?: Json
 }
 
+/** A node of an AIS plan. */
 export interface AisPlanNode {
   readonly id: string
   /** CAIP-2. */

@@ -32,6 +32,7 @@ import { checkOrigin, withInputTypes } from './plan-origin.js'
 import { readingValue } from './reading.js'
 import { type ResolvedNode, resolveNode } from './resolve.js'
 
+/** A workflow to plan, with the protocols and packs that it names. */
 export interface PlanOptions {
   readonly flow: FlowDocument
   /** Of a workflow that was read from a plan: it must come to that plan again. */
@@ -48,6 +49,7 @@ export interface PlanOptions {
   readonly onError?: OnError
 }
 
+/** The plan of a workflow, or what is wrong with it. */
 export type PlanResult =
   | {
       readonly ok: true
