@@ -108,9 +108,10 @@ export class DocumentRooms {
     let workflow = this.#workflow !== undefined
     if (!agents || !workflow) {
       const mentionsBoth = anyWithin(value, (one) => {
+        if (typeof one !== 'string') return false
         // A room that is loaded for a text in a value does no harm.
-        agents ||= beginsWith(one, agentPrefixes)
-        workflow ||= beginsWith(one, workflowPrefixes)
+        agents ||= one.startsWith('agent.') || one.startsWith('flow.')
+        workflow ||= one.startsWith('ais.')
         return agents && workflow
       })
       const { ok } = await slices.takeEach(mentionsBoth)
@@ -251,11 +252,4 @@ export class DocumentRooms {
     this.#kinds.push(workflowKind(parts))
     return parts
   }
-}
-
-const agentPrefixes = ['agent.', 'flow.']
-const workflowPrefixes = ['ais.']
-
-function beginsWith(value: Json, prefixes: readonly string[]): boolean {
-  return typeof value === 'string' && prefixes.some((prefix) => value.startsWith(prefix))
 }
