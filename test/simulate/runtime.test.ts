@@ -7,7 +7,7 @@ import seeds from './seeds.json' with { type: 'json' }
 
 /** Seeds of one run; a night's run sets more. */
 const SEEDS = Number(
-  process.env['TALLY_SIMULATION_RUNTIME_SEEDS'] ?? cases({ usual: 12, long: 800 })
+  process.env['TALLY_SIMULATION_RUNTIME_SEEDS'] ?? cases({ usual: 12, long: 2_000 })
 )
 const FIRST_SEED = Number(process.env['TALLY_SIMULATION_FIRST_SEED'] ?? 1)
 /** On a quiet machine a seed takes a thirtieth of it. */
