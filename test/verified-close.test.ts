@@ -8,6 +8,7 @@ import { alterRecords } from '../src/cli/demo/alter.js'
 import type { Json } from '../src/core/index.js'
 import { holdStore, openMemoryStore } from '../src/ledger/index.js'
 import { createRuntime, MEMORY_LOCATION, type WiredRuntime } from '../src/runtime/index.js'
+import { lasting } from './support/lasting-store.js'
 import { openLedger } from './support/ledgers.js'
 import { openOn, testKeys } from './support/lives.js'
 import { filesBelow, readSource } from './support/source.js'
@@ -61,10 +62,7 @@ describe('a ledger that does not verify is found', () => {
     expectVerifyFailure('resultHash')
     const store = openMemoryStore()
     const { identity, blobKey } = testKeys
-    const tally = await openOn(
-      { ...bound(store), close: async () => undefined },
-      { blocks: [pure] }
-    )
+    const tally = await openOn(lasting(store), { blocks: [pure] })
     await tally.begin({ ...(document as object), nodes: { n: { block: 'pure' } } }).result
     await tally.close()
     await alterRecords(store, identity, alter)
@@ -94,15 +92,6 @@ const pure = defineBlock({
   sideEffects: 'none',
   run: () => ({ executions: 1 })
 })
-
-function bound(store: ReturnType<typeof openMemoryStore>) {
-  return {
-    get: store.get.bind(store),
-    entries: store.entries.bind(store),
-    commit: store.commit.bind(store),
-    compact: store.compact.bind(store)
-  }
-}
 
 describe('a test', () => {
   it('fails for a ledger that it has not named, and for a failure that does not occur', async () => {

@@ -3,8 +3,8 @@ import { type Block, defineBlock } from '../../src/block/index.js'
 import type { Json, JsonObject, RunId } from '../../src/core/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
 import type { Registrations, WiredRuntime } from '../../src/runtime/index.js'
-import { storeAround } from '../../src/testing/store-around.js'
 import { isTaken } from '../support/effort.js'
+import { lasting } from '../support/lasting-store.js'
 import { openOn, until } from '../support/lives.js'
 import { sequenceDocument, sequenceOf } from '../support/node-sequence.js'
 import { expectVerifyFailure } from '../support/verified-close.js'
@@ -97,7 +97,7 @@ describe('K10: a run is cancelled whatever has become of its code', () => {
       // Its receipt is executed again when the ledger is closed.
       if (loss === OTHERWISE) expectVerifyFailure('journal.response')
       const store = openMemoryStore()
-      const kept = storeAround(store, { close: async () => undefined })
+      const kept = lasting(store)
       const open = (given: Registrations) => openOn(kept, { ...given, durability: 'step' })
       const tally = await open(whole)
       const node = { block: 'intent.none', input: { object: { action: actions[action] ?? null } } }

@@ -9,8 +9,8 @@ import {
 } from '../../src/core/index.js'
 import { openMemoryStore, verifyLedger } from '../../src/ledger/index.js'
 import type { Registrations, WiredRuntime } from '../../src/runtime/index.js'
-import { storeAround } from '../../src/testing/store-around.js'
 import { isTaken } from '../support/effort.js'
+import { lasting } from '../support/lasting-store.js'
 import { openOn, testKeys, until } from '../support/lives.js'
 import { sequenceDocument, sequenceOf } from '../support/node-sequence.js'
 
@@ -171,8 +171,7 @@ const places: Readonly<Record<string, Place>> = {
 async function recordsOf(place: Place, then: State, isCodeGone = false) {
   const inputs = { secret: SECRET, then }
   const store = openMemoryStore()
-  const open = (code: Registrations) =>
-    openOn(storeAround(store, { close: async () => undefined }), { ...code, durability: 'step' })
+  const open = (code: Registrations) => openOn(lasting(store), { ...code, durability: 'step' })
   let tally = await open({
     blocks,
     composites: place.composites ?? [],

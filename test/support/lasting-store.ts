@@ -1,12 +1,7 @@
 import type { Store } from '../../src/ledger/index.js'
+import { storeAround } from '../../src/testing/store-around.js'
 
 /** The same store, which keeps its content when its ledger closes: the next one opens it again. */
 export function lasting(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: async () => undefined
-  }
+  return storeAround(store, { close: async () => undefined })
 }

@@ -3,6 +3,7 @@ import { type JournalItem, openMemoryStore, type Store } from '../../../src/ledg
 import type { Registrations } from '../../../src/runtime/index.js'
 import type { WiredRuntime } from '../../../src/runtime/runtime.js'
 import { forgedCode, forgedLedger, honestLedger } from '../../support/forge.js'
+import { lasting } from '../../support/lasting-store.js'
 import { openOn } from '../../support/lives.js'
 import { verificationProblems } from '../../support/verified-close.js'
 import type { FuzzTarget } from '../target.js'
@@ -32,21 +33,11 @@ const beforeLastWait = honest.items.slice(0, honest.items.findLastIndex(isWait))
 /** Of the honest run while it waits for its last answer, with its checkpoint. */
 async function parkedEntries(): Promise<Entries> {
   const store = await forgedLedger(beforeLastWait)
-  const tally = await openOn({ ...bound(store), close: async () => undefined }, forgedCode)
+  const tally = await openOn(lasting(store), forgedCode)
   const run = await tally.resume('forged')
   for await (const { type } of run) if (type === 'run.parked') break
   await tally.close()
   return entriesOf(store)
-}
-
-function bound(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: () => store.close()
-  }
 }
 
 /** Turns of the loop after which a run that does nothing is taken to wait for something else. */

@@ -2,6 +2,7 @@ import { defineBlock } from '../../../src/block/index.js'
 import { alterRecords } from '../../../src/cli/demo/alter.js'
 import { openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import type { WiredRuntime } from '../../../src/runtime/index.js'
+import { lasting } from '../lasting-store.js'
 import { openOn, testKeys } from '../lives.js'
 
 /** Ledgers in memory of which one thing was altered behind the kernel's back. */
@@ -75,13 +76,7 @@ const isMeant = (record: string) => /"(Bo|failed)"/.test(record)
 /** A ledger of four runs, altered. */
 export async function damaged(alter: (record: string) => string): Promise<WiredRuntime> {
   const store = openMemoryStore()
-  const kept: Store = {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: async () => undefined
-  }
+  const kept = lasting(store)
   const honest = await open(kept)
   for (const to of ['Al', 'Bo']) await honest.begin(one('pay'), { id: to, inputs: { to } }).result
   await honest.begin(one('refuse'), { id: 'failed' }).result

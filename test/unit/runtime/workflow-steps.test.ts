@@ -13,6 +13,7 @@ import { type Json, Redactor, systemRandom } from '../../../src/core/index.js'
 import { importSnapshot, openMemoryStore } from '../../../src/ledger/index.js'
 import { createRuntime, type Registrations } from '../../../src/runtime/index.js'
 import { FakeClock } from '../../../src/testing/fake-clock.js'
+import { lasting } from '../../support/lasting-store.js'
 import { codeOf, openOn, until } from '../../support/lives.js'
 
 /** Options of steps of workflows in code, and what becomes of such runs elsewhere (B8, B9, B10). */
@@ -241,7 +242,7 @@ describe('a workflow in code', () => {
         }
       })
     const store = openMemoryStore()
-    const kept = () => ({ ...storeKept(store), random: systemRandom })
+    const kept = () => ({ ...lasting(store), random: systemRandom })
     const [one, two] = [version('1.0.0'), version('2.0.0')]
     const before = await openOn(kept(), { workflows: [one], random: systemRandom })
     await before.start(one, null, { id: 'old' })
@@ -393,14 +394,3 @@ describe('a workflow in code', () => {
     }
   })
 })
-
-/** The store keeps its content when its ledger closes. */
-function storeKept(store: ReturnType<typeof openMemoryStore>) {
-  return {
-    get: store.get.bind(store),
-    entries: store.entries.bind(store),
-    commit: store.commit.bind(store),
-    compact: store.compact.bind(store),
-    close: async () => undefined
-  }
-}

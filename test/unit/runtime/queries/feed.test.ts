@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
 import { type Json, limits, ManualClock, nextTurn } from '../../../../src/core/index.js'
-import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
+import { openMemoryStore } from '../../../../src/ledger/index.js'
 import type { FeedEvent, WiredRuntime } from '../../../../src/runtime/index.js'
 import { feed } from '../../../../src/runtime/queries/feed.js'
+import { lasting } from '../../../support/lasting-store.js'
 import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
 import { openOn } from '../../../support/lives.js'
 
@@ -224,7 +225,7 @@ describe('the feed', () => {
 
   it('Q4: ends at a pace when the ledger is closed, and continues where it was', async () => {
     const store = openMemoryStore()
-    const kept = { ...methodsOf(store), close: async () => undefined }
+    const kept = lasting(store)
     const tally = await openOn(kept, { blocks: [count, fail] })
     await did(tally, 'count', 'a')
     const { events } = paced(tally, '0.0')
@@ -278,13 +279,3 @@ describe('the feed', () => {
     await tally.close()
   })
 })
-
-/** A store whose methods stand by themselves. */
-function methodsOf(store: Store): Omit<Store, 'close'> {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact()
-  }
-}

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
 import { hashJson, type Json, type JsonObject, ManualClock } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
+import { storeAround } from '../../../../src/testing/store-around.js'
+import { lasting } from '../../../support/lasting-store.js'
 import { openOn } from '../../../support/lives.js'
 import { expectVerifyFailure } from '../../../support/verified-close.js'
 
@@ -189,11 +191,11 @@ describe('the calls of an attempt', () => {
   it('have no requests where the code is not here or asks for something else, and say so', async () => {
     expectVerifyFailure('sealed.1.requestHash')
     const store = openMemoryStore()
-    const lasting: Store = { ...bound(store), close: async () => undefined }
-    const before = await opened(lasting)
+    const kept = lasting(store)
+    const before = await opened(kept)
     await before.begin(documentOf('order'), { id: 'one', inputs: 'lamp' }).result
     await before.close()
-    const without = await opened(lasting, [])
+    const without = await opened(kept, [])
     const place = { id: 'one', path: 'root/first', step: 1 }
     const bare = await without.queries.calls(place)
     expect(bare.calls.map(({ request, response }) => [request, response])).toEqual([
@@ -208,7 +210,7 @@ describe('the calls of an attempt', () => {
       sideEffects: 'idempotent',
       run: (ctx) => ctx.effect('price', { request: 'another', perform: () => 1 })
     })
-    const changed = await opened(lasting, [other])
+    const changed = await opened(kept, [other])
     const otherwise = await changed.queries.calls(place)
     expect(otherwise.calls[0]).toMatchObject({ request: null, response: 7 })
     expect(otherwise.notChecked).toEqual([expect.stringContaining('does otherwise')])
@@ -216,20 +218,9 @@ describe('the calls of an attempt', () => {
   })
 })
 
-function bound(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: () => store.close()
-  }
-}
-
 /** A store that counts what is read from it. */
 function counted(store: Store, reads: { count: number }): Store {
-  return {
-    ...bound(store),
+  return storeAround(store, {
     get: (key) => {
       reads.count += 1
       return store.get(key)
@@ -240,5 +231,5 @@ function counted(store: Store, reads: { count: number }): Store {
         yield entry
       }
     }
-  }
+  })
 }

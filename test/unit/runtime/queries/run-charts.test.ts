@@ -4,6 +4,7 @@ import { alterRecords } from '../../../../src/cli/demo/alter.js'
 import { type Json, limits, ManualClock } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import type { DocumentGraph, WiredRuntime } from '../../../../src/runtime/index.js'
+import { lasting } from '../../../support/lasting-store.js'
 import { openOn, testKeys } from '../../../support/lives.js'
 import { expectVerifyFailure } from '../../../support/verified-close.js'
 
@@ -188,7 +189,7 @@ describe('the chart of a run at an entry', () => {
     // Of the last entry, which the record of the run has too.
     expectVerifyFailure('derived.run')
     const store = openMemoryStore()
-    const honest = await opened({ ...methodsOf(store), close: async () => undefined })
+    const honest = await opened(lasting(store))
     await honest.begin(outer, { id: 'one' }).result
     const entries = honest.run('one')?.entries ?? 0
     await honest.close()
@@ -220,16 +221,6 @@ describe('the chart of a run at an entry', () => {
     await sound.close()
   })
 })
-
-/** A store whose methods stand by themselves. */
-function methodsOf(store: Store): Omit<Store, 'close'> {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact()
-  }
-}
 
 async function copyOf(store: Store): Promise<Store> {
   const copy = openMemoryStore()

@@ -5,7 +5,7 @@ import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import { runtimeOn } from '../../../../src/runtime/index.js'
 import type { ScheduleOptions } from '../../../../src/runtime/schedule/schedule-options.js'
 import { FakeClock } from '../../../../src/testing/fake-clock.js'
-import { storeAround } from '../../../../src/testing/store-around.js'
+import { lasting } from '../../../support/lasting-store.js'
 import { codeOf, inlineSigner, testKeys } from '../../../support/lives.js'
 
 /** Q10, Q11: runs that begin by time, over restarts and whatever the clock does. */
@@ -39,7 +39,7 @@ async function open(given: {
   readonly schedules?: readonly ScheduleOptions[]
 }) {
   const { clock, workflows, store = openMemoryStore(), schedules = [] } = given
-  const kept = storeAround(store, { close: async () => undefined })
+  const kept = lasting(store)
   const tally = await runtimeOn({
     ...{ clock, workflows, store: kept, keys: testKeys, signer: inlineSigner() },
     ...{ random: systemRandom, durability: 'output' }

@@ -5,7 +5,7 @@ import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import type { ScheduleOptions } from '../../../../src/runtime/index.js'
 import type { WiredRuntime } from '../../../../src/runtime/runtime.js'
 import { FakeClock } from '../../../../src/testing/fake-clock.js'
-import { storeAround } from '../../../../src/testing/store-around.js'
+import { lasting } from '../../../support/lasting-store.js'
 import { openOn } from '../../../support/lives.js'
 
 const does = { sideEffects: 'none', run: () => 'done' } as const
@@ -27,7 +27,7 @@ let clock: FakeClock
 let tally: WiredRuntime
 
 async function open(): Promise<void> {
-  const kept = storeAround(store, { close: async () => undefined })
+  const kept = lasting(store)
   tally = await openOn(kept, { blocks: [works], clock, random: systemRandom })
   await tally.schedules.prepare()
   await tally.resumeAll()
