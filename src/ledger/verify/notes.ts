@@ -12,6 +12,13 @@ import {
 } from '../log/index.js'
 import type { AnchorReport, GivenNote } from './report.js'
 
+/** A note that the log does not bear out. */
+export interface NoteProblem {
+  readonly signed: string
+  readonly computed: Hash
+  readonly source: string
+}
+
 interface OpenNote {
   readonly given: GivenNote
   readonly note: LogNote
@@ -52,30 +59,14 @@ export class NoteCheck {
   }
 
   /** A problem when a note of this size says otherwise. */
-  at(
-    frontier: LogFrontier,
-    chainHead: ChainHead
-  ): { readonly signed: string; readonly computed: Hash; readonly source: string } | undefined {
+  at(frontier: LogFrontier, chainHead: ChainHead): NoteProblem | undefined {
     this.#publicKeys.add(chainHead.publicKey)
-    const notes = this.#open.get(frontier.size)
-    if (notes === undefined) return undefined
-    this.#open.delete(frontier.size)
-    for (const { given, note } of notes) {
-      if (!this.#isSigned(given, note)) continue
-      const root = frontier.root()
-      if (note.root !== root) {
-        this.#report(given, note.size, 'the log has another root at this size')
-        return { signed: root, computed: note.root, source: given.source }
-      }
-      const stateRoot = headRootOf(chainHead)
-      if (note.stateRoot !== stateRoot) {
-        this.#report(given, note.size, 'the state root is another one')
-        return { signed: stateRoot, computed: note.stateRoot, source: given.source }
-      }
-      this.#upTo = Math.max(this.#upTo, note.size)
-      this.#reports.push({ source: given.source, size: note.size, ok: true })
-    }
-    return undefined
+    return this.#compare(frontier, () => headRootOf(chainHead))
+  }
+
+  /** {@link at} where the state is not known: history is archived there. */
+  atLog(frontier: LogFrontier): NoteProblem | undefined {
+    return this.#compare(frontier)
   }
 
   /** The keys that were in force before archived history ends. */
@@ -83,22 +74,25 @@ export class NoteCheck {
     for (const publicKey of publicKeys) this.#publicKeys.add(publicKey)
   }
 
-  /** {@link at} where the state is not known: history is archived there. */
-  atLog(
-    frontier: LogFrontier
-  ): { readonly signed: string; readonly computed: Hash; readonly source: string } | undefined {
+  #compare(frontier: LogFrontier, stateRootOf?: () => Hash): NoteProblem | undefined {
     const notes = this.#open.get(frontier.size)
     if (notes === undefined) return undefined
     this.#open.delete(frontier.size)
     for (const { given, note } of notes) {
       if (!this.#isSigned(given, note)) continue
+      const { source } = given
       const root = frontier.root()
       if (note.root !== root) {
         this.#report(given, note.size, 'the log has another root at this size')
-        return { signed: root, computed: note.root, source: given.source }
+        return { signed: root, computed: note.root, source }
+      }
+      const stateRoot = stateRootOf?.() ?? note.stateRoot
+      if (note.stateRoot !== stateRoot) {
+        this.#report(given, note.size, 'the state root is another one')
+        return { signed: stateRoot, computed: note.stateRoot, source }
       }
       this.#upTo = Math.max(this.#upTo, note.size)
-      this.#reports.push({ source: given.source, size: note.size, ok: true })
+      this.#reports.push({ source, size: note.size, ok: true })
     }
     return undefined
   }

@@ -19,7 +19,7 @@ import { CheckedBodies } from './item-bodies.js'
 import { JournalHashes, type JournalLines, signedJournal } from './journal-hashes.js'
 import type { VerificationKey } from './key.js'
 import { notCheckedIn } from './not-checked.js'
-import { NoteCheck } from './notes.js'
+import { NoteCheck, type NoteProblem } from './notes.js'
 import { ChainMemory, checkReceipt, different } from './receipt-check.js'
 import {
   earlier,
@@ -317,7 +317,7 @@ class Verification {
     this.#requireNote(this.#notes.at(this.#frontier, this.#fold.chainHead))
   }
 
-  #requireNote(problem: ReturnType<NoteCheck['at']>): void {
+  #requireNote(problem: NoteProblem | undefined): void {
     if (problem === undefined) return
     const { signed, computed, source } = problem
     this.#fail({ field: 'note', signed, computed, key: source })
