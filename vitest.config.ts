@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { isLong } from './test/support/effort.js'
 import { filesLeftOut } from './test/support/long-files.js'
 
 /** Tests that count operations: of code that a test before them has compiled, nothing is counted. */
@@ -20,8 +21,9 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',
-    // Twice as many as cores: tests wait for processes, timers and disks.
-    maxWorkers: Math.ceil(availableParallelism() * 2),
+    // More than cores: tests wait for processes, timers and disks. Those of the long form have
+    // processes of their own that are killed in time.
+    maxWorkers: Math.ceil(availableParallelism() * (isLong ? 1.5 : 2)),
     // The build is loaded as Node loads it, not compiled once more.
     server: { deps: { external: [/\/dist\/(src|docs-compiled)\//] } },
     restoreMocks: true,

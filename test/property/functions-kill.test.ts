@@ -49,7 +49,9 @@ async function lived(kills: readonly number[]) {
 /** Each in a process that is killed in truth. */
 const moments = isLong ? Array.from({ length: MOMENTS_MAX }, (_, at) => at + 1) : [8]
 
-it('B12, D6, L7: killed at any moment, a workflow in code comes to the same receipts', async () => {
+it('B12, D6, L7: killed at any moment, a workflow in code comes to the same receipts', {
+  timeout: MOMENTS_MAX * 10_000
+}, async () => {
   const whole = await lived([])
   expect(whole.end).toMatchObject({ ok: true, complete: true })
   for (const moment of moments) {
