@@ -20,6 +20,9 @@ const document = {
   nodes: { one: { block: 'count' }, two: { block: 'count' } },
   transitions: { one: 'two' }
 }
+// A reader with nothing to come does not hold a process: this one lives until it is killed, or
+// until the test that would kill it is gone.
+process.stdin.resume()
 const tally = await createRuntime({
   location,
   create: 'if-absent',
