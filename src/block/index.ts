@@ -144,7 +144,7 @@ export {
 export type { BlockRegistry, ConditionPredicate } from './document/registry.js'
 export { type CompiledRootLeaf, functionRootOf, leafRootOf, rootOf } from './document/root.js'
 export { approversIn, approversSchema } from './document/schema.js'
-export { validatingPlan } from './document/validate.js'
+export { problemsOf, validatingPlan } from './document/validate.js'
 export { type EndedWithoutCode, EndingWithoutCode } from './pump/ending-without-code.js'
 export { UnitGate } from './pump/gate.js'
 export {

@@ -18,7 +18,7 @@ import {
 import type { CompiledNode, CompiledPlanGraph } from './compiled.js'
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './definition.js'
 import { functionVersions } from './registry.js'
-import { ordering, validatingPlan } from './validate.js'
+import { problemsOf, validatingPlan } from './validate.js'
 
 /** Undefined when something was found wrong, here or before: then nothing is built. */
 export function* planIn(
@@ -26,14 +26,15 @@ export function* planIn(
   nodeIndex: CompileContext,
   session: CompileSession
 ): Pieces<CompiledPlanGraph | undefined> {
-  const invalid = yield* validatingPlan(definition, nodeIndex.path)
-  session.found.add(invalid)
+  const ordered = yield* validatingPlan(definition, nodeIndex.path)
+  session.found.add(problemsOf(ordered))
   checkOverlay(definition, nodeIndex, session)
   const output = yield* session.value(definition.output, valueRoots, [...nodeIndex.path, 'output'])
   yield* checkDeferred(definition, output, nodeIndex, session)
-  if (invalid.length > 0) return undefined
+  if (!ordered.ok) return undefined
+  const { order } = ordered
   const children = yield* childrenOf(definition, nodeIndex, session)
-  const library = yield* libraryOf(definition, { children, output }, nodeIndex, session)
+  const library = yield* libraryOf(definition, { order, children, output }, nodeIndex, session)
   if (!session.found.isEmpty) return undefined
   const { name, version } = definition
   const config = planChart({
@@ -126,16 +127,16 @@ function* childrenOf(
 function* libraryOf(
   definition: PlanDefinition,
   parts: {
+    /** Indexes of the nodes in the document, in the order of the plan. */
+    readonly order: readonly number[]
     readonly children: ReadonlyMap<string, CompiledNode>
     readonly output: CompiledValue | null
   },
   nodeIndex: CompileContext,
   session: CompileSession
 ): Pieces<PlanLibrary> {
-  const { children, output } = parts
+  const { order, children, output } = parts
   const { nodes, order: delivery, lanes, atomic } = definition
-  const ordered = yield* ordering(nodes)
-  const order = ordered.ok ? ordered.order : []
   const nodeIndexes = new Map(order.map((index, at) => [nodes[index]?.id ?? '', at]))
   const links = yield* linksOf(definition, order, nodeIndexes)
   const inputs = yield* inputsOf(definition, nodeIndex, session)

@@ -33,7 +33,7 @@ import {
   type PlanDocument,
   planSchema
 } from './schema.js'
-import { validatingGraph, validatingPlan } from './validate.js'
+import { problemsOf, validatingGraph, validatingPlan } from './validate.js'
 
 export type ParsedComposite =
   | { readonly ok: true; readonly definition: CompositeDefinition }
@@ -239,7 +239,7 @@ export function* parsingPlan(
     nodes: planned,
     ...(output === undefined ? {} : { output })
   }
-  const wrong = found.isEmpty ? yield* validatingPlan(definition) : found.list
+  const wrong = found.isEmpty ? problemsOf(yield* validatingPlan(definition)) : found.list
   return wrong.length === 0 ? { ok: true, definition } : yield* refusing(wrong, locate)
 }
 

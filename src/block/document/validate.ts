@@ -157,11 +157,11 @@ function cycleOf(
 /** Ids of a cycle that a message names. */
 const SHOWN_MAX = 32
 
-/** What must hold before anything runs (C2). An empty list: valid. */
+/** What must hold before anything runs (C2), and the order in which the nodes are taken then. */
 export function* validatingPlan(
   definition: Pick<PlanDefinition, 'nodes' | 'lanes' | 'order' | 'parallel'>,
   path: DocumentPath = []
-): Pieces<readonly Diagnostic[]> {
+): Pieces<PlanOrder> {
   const { nodes, lanes, order: delivery, parallel } = definition
   const found = new Problems()
   const refuse = (at: DocumentPath, message: string) => {
@@ -171,7 +171,7 @@ export function* validatingPlan(
   if (nodes.length > limits.GRAPH_NODES_MAX) {
     const count = `${limits.GRAPH_NODES_MAX} nodes, this one ${nodes.length}`
     refuse(['nodes'], `a plan has at most ${count}`)
-    return found.list
+    return { ok: false, diagnostics: found.list }
   }
   if (delivery === 'declared' && Object.keys(lanes).length > 0) {
     refuse(['lanes'], 'lanes need order: arrival; which node comes first would hang on timing')
@@ -192,5 +192,10 @@ export function* validatingPlan(
   }
   const ordered = yield* ordering(nodes, path)
   if (!ordered.ok) found.add(ordered.diagnostics)
-  return found.list
+  return found.isEmpty ? ordered : { ok: false, diagnostics: found.list }
+}
+
+/** What keeps a plan from having an order. */
+export function problemsOf(ordered: PlanOrder): readonly Diagnostic[] {
+  return ordered.ok ? [] : ordered.diagnostics
 }

@@ -6,6 +6,7 @@ import {
   type PlanNodeDefinition,
   Problems,
   planSchemaName,
+  problemsOf,
   refusing,
   schemaProblems,
   validatingPlan
@@ -45,7 +46,7 @@ export function* parsingGraph(
   const found = stepProblems(graph)
   yield
   const definition = yield* planOf(graph)
-  found.add((yield* validatingPlan(definition)).map(inSteps))
+  found.add(problemsOf(yield* validatingPlan(definition)).map(inSteps))
   return found.isEmpty ? { ok: true, definition } : yield* refusing(found.list, locate)
 }
 
