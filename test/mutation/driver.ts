@@ -2,6 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type CollectedTest, collect, collected, once } from './collected.js'
+import { activateInThreads, endThreads, hitsInThreads, mutateThreads } from './threads.js'
 
 /**
  * Runs the tests of a part once as they are, and then, for each mutant that is left, those of them
@@ -33,6 +34,7 @@ interface Plan {
 const plan = JSON.parse(readFileSync(process.env['MUTATE_PLAN'] ?? '', 'utf8')) as Plan
 const stryker: Namespace = {}
 Object.assign(globalThis, { __stryker__: stryker })
+mutateThreads()
 // Nobody reads what a property has shrunk to.
 fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true })
 
@@ -54,6 +56,7 @@ function tell(line: object): void {
 
 /** What became of a test: undefined, it has passed. */
 async function failureOf({ test, tookMs }: Timed): Promise<'Killed' | 'Timeout' | undefined> {
+  await endThreads()
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), Math.max(TEST_TIME_MS, tookMs * TIME_FACTOR))
@@ -72,11 +75,13 @@ async function dryRun(): Promise<readonly Timed[]> {
   const timed: Timed[] = []
   for (const [at, test] of collected.entries()) {
     stryker.currentTestId = `${at + 1}`
+    await endThreads()
+    hitsInThreads()
     const before = performance.now()
     await test.run().catch((error: unknown) => {
       throw new Error(`it fails without a mutant: ${test.title}`, { cause: error })
     })
-    const hits = stryker.mutantCoverage?.perTest[`${at + 1}`] ?? {}
+    const hits = { ...stryker.mutantCoverage?.perTest[`${at + 1}`], ...hitsInThreads() }
     timed.push({ test, tookMs: performance.now() - before, hits })
   }
   stryker.currentTestId = undefined
@@ -94,9 +99,12 @@ async function judge(id: string, all: readonly Timed[], isFirst: boolean): Promi
   for (const one of reaching) {
     const { test, hits } = one
     Object.assign(stryker, { activeMutant: id, hitCount: 0 })
-    stryker.hitLimit = (hits[id] ?? 0) * HITS_FACTOR
+    const hitLimit = (hits[id] ?? 0) * HITS_FACTOR
+    stryker.hitLimit = hitLimit
+    activateInThreads(id, hitLimit)
     const failed = await failureOf(one)
     Object.assign(stryker, { activeMutant: undefined, hitCount: undefined })
+    activateInThreads(undefined)
     if (failed === undefined) continue
     const isClean = (await failureOf(one)) === undefined
     if (isClean || isFirst) tell({ id, status: failed, by: test.title })

@@ -14,7 +14,7 @@ import { METER_NAME } from '../../../../src/capability/sandbox/abi.js'
 import { meteredWasm } from '../../../../src/capability/sandbox/metered-wasm.js'
 import { preludeText } from '../../../../src/capability/sandbox/prelude.js'
 import { type Json, sha256Hex } from '../../../../src/core/index.js'
-import { committedVectors } from '../../../support/vectors.js'
+import { committedVectors, isUpdate } from '../../../support/vectors.js'
 import { answered, type GuestOptions, guestPackage, request, runs } from '../guest.js'
 
 /** One execution with everything it depends on; `codeHash` covers `bundle`. */
@@ -154,21 +154,21 @@ const programs: readonly Program[] = [
 const sandbox = createSandbox({ threads: 2 })
 afterAll(() => sandbox.close())
 
-const outcomesOf = (abi: AbiVersion): Promise<readonly Vector[]> =>
-  Promise.all(
-    programs.map(async ({ name, body, options = {}, state = {} }): Promise<Vector> => {
-      const asked = request(runs(body.trim()), {
-        abi,
-        ...options,
-        limits: { ...wall, ...options.limits },
-        read: (key) => state[key]
-      })
-      const { intent, granted, recorded: tape, now, seed, limits = {} } = asked
-      const { codeHash, bundle } = asked.package
-      const outcome = plain(await sandbox.execute(asked))
-      return { name, codeHash, bundle, intent, granted, tape, now, seed, state, limits, outcome }
-    })
-  )
+async function vectorOf(
+  { name, body, options = {}, state = {} }: Program,
+  abi: AbiVersion
+): Promise<Vector> {
+  const asked = request(runs(body.trim()), {
+    abi,
+    ...options,
+    limits: { ...wall, ...options.limits },
+    read: (key) => state[key]
+  })
+  const { intent, granted, recorded: tape, now, seed, limits = {} } = asked
+  const { codeHash, bundle } = asked.package
+  const outcome = plain(await sandbox.execute(asked))
+  return { name, codeHash, bundle, intent, granted, tape, now, seed, state, limits, outcome }
+}
 
 function plain(outcome: SandboxOutcome): Json {
   const writes = outcome.kind === 'done' ? { writes: [...outcome.writes] } : {}
@@ -180,15 +180,16 @@ describe.each([
   ['tally-abi/1', 'sandbox-outcomes.json'],
   ['tally-abi/2', 'sandbox-outcomes-2.json']
 ] as const)('sandbox vectors of %s', async (abi, fileName) => {
-  const actual = await outcomesOf(abi)
-  const committed = committedVectors<Vector>(fileName, () => actual)
+  const made = isUpdate ? await Promise.all(programs.map((one) => vectorOf(one, abi))) : []
+  const committed = committedVectors<Vector>(fileName, () => made)
 
   it('are as many as there are programs', () => {
     expect(committed.map(({ name }) => name)).toEqual(programs.map(({ name }) => name))
   })
 
-  it.each(committed)('D5: $name', (vector) => {
-    expect(actual.find(({ name }) => name === vector.name)).toEqual(vector)
+  it.each(programs)('D5: $name', async (program) => {
+    const vector = await vectorOf(program, abi)
+    expect(vector).toEqual(committed.find(({ name }) => name === program.name))
   })
 })
 
