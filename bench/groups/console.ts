@@ -19,6 +19,7 @@ export const consoleGroup: Group = {
     'console.chart',
     'console.chart-at',
     'console.chart-at.next',
+    'console.chart-at.1000',
     'console.calls',
     'console.feed',
     'console.looking',
@@ -111,6 +112,9 @@ async function pictures(entries: number): Promise<readonly Row[]> {
   const max_steps = Math.floor(entries / ENTRIES_A_STEP)
   await written.begin(loopOf(max_steps), { id: 'long', inputs: {} }).result
   await written.close()
+  const looking = await createRuntime(options)
+  const early = await cpuMs(() => looking.queries.chartAt({ id: 'long', entry: 1_000 }))
+  await looking.close()
   const tally = await createRuntime(options)
   const { queries } = tally
   const chart = await cpuMs(() => queries.chart({ id: 'long' }))
@@ -124,6 +128,7 @@ async function pictures(entries: number): Promise<readonly Row[]> {
     atMost('console.chart', chart, 50),
     atMost('console.chart-at', chart + first, 50),
     atMost('console.chart-at.next', next, 50),
+    atMost('console.chart-at.1000', early, 50),
     { ...atMost('console.calls', calls, 0), target: null }
   ]
 }

@@ -229,7 +229,8 @@ export const FEED_PACE_MS_MAX = 60_000
 /** Runs whose ids only hold what is looked for, in one answer of a search. */
 export const FOUND_SIMILAR_MAX = 10
 
-/** Entries of one run whose pictures are kept, and between two that are kept whole. */
+/** Runs whose pictures are kept, their entries together, and those between two kept whole. */
+export const PICTURES_MAX = 16
 export const PICTURE_ENTRIES_MAX = 65_536
 export const PICTURE_ENTRIES_BETWEEN = 256
 

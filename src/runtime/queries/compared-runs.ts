@@ -1,7 +1,7 @@
 import { limits, type RunId } from '../../core/index.js'
 import type { JournalEntry, Ledger, RunRecord } from '../../ledger/index.js'
 import { endingUnit } from '../run/run-records.js'
-import { checkStarted, checkView, comparedJournal } from '../run/shown.js'
+import { checkStarted, comparedJournal, ReadJournal } from '../run/shown.js'
 
 export interface ComparedParts {
   readonly ledger: Pick<
@@ -11,35 +11,47 @@ export interface ComparedParts {
   isLive(id: RunId): boolean
 }
 
+/** Which entries of a journal are meant. */
+export interface MeantEntries {
+  /** The first one; default: that of the beginning. */
+  readonly from?: number
+  /** The last one; default: that of the end. */
+  readonly through?: number
+  /** Whether one is, by its text. */
+  readonly isMeant?: (text: string) => boolean
+}
+
 /**
- * Journals as they are signed, each compared with what authenticates it once for as many entries as
- * it has, by whatever asks first (Q3). One that moves in this process was, by its pump.
+ * Journals as they are signed: each entry is compared with what authenticates it once, by whatever
+ * asks for it first (Q3). Those of a run that moves in this process were, by its pump.
  *
- * Owns: which runs were compared, at most `CACHE_ENTRIES_MAX`. Does not own: what is made of them.
+ * Owns: how far runs were compared, and what their journals had come to there; at most
+ * `CACHE_ENTRIES_MAX`. Does not own: what is made of them.
  */
 export class ComparedRuns {
   readonly #parts: ComparedParts
-  /** With how many entries each was compared, the last asked for last. */
-  readonly #entries = new Map<RunId, number>()
+  /** Where the comparison of each stands, the last asked for last. */
+  readonly #places = new Map<RunId, ReadJournal>()
 
   constructor(parts: ComparedParts) {
     this.#parts = parts
   }
 
   /**
-   * The entries of a journal from a place on whose text is meant, in parts. Nothing made of them is
-   * to be shown before the last one was taken: throws the codes of what is not as signed, at the
-   * latest behind it. Entries that are not meant, and those before the place, may come too.
+   * The entries of a journal that are meant, in parts. Nothing made of them is to be shown before
+   * the last one was taken: throws the codes of what is not as signed, at the latest behind it.
+   * Entries that are not meant may come too.
    */
   async *journal(
     record: RunRecord,
-    from = 0,
-    isMeant?: (text: string) => boolean
+    { from = 0, through = record.entries - 1, isMeant }: MeantEntries = {}
   ): AsyncGenerator<readonly JournalEntry[]> {
     const { ledger } = this.#parts
-    if (!this.isCompared(record)) {
-      yield* comparedJournal(ledger, record, await ledger.unit(endingUnit(record)))
-      this.#note(record)
+    if (!this.isCompared(record, through)) {
+      const compared = this.#places.get(record.runId)?.copy() ?? new ReadJournal()
+      const completed = () => ledger.unit(endingUnit(record))
+      const asked = { compared, from, through, completed }
+      if (yield* comparedJournal(ledger, record, asked)) this.#note(record.runId, compared)
     } else if (isMeant === undefined) yield* ledger.journalParts(record.runId, from)
     else {
       for await (const entry of ledger.journal(record.runId, from, isMeant)) yield [entry]
@@ -48,21 +60,22 @@ export class ComparedRuns {
 
   /** Compares how a run began: a code is soon behind its first entry. */
   async checkBeginning(record: RunRecord): Promise<void> {
-    if (this.isCompared(record)) return
-    const { ledger } = this.#parts
-    if (await checkStarted(ledger, record)) return
-    await checkView(ledger, record, await ledger.unit(endingUnit(record)))
-    this.#note(record)
+    if (this.isCompared(record, 0)) return
+    if (await checkStarted(this.#parts.ledger, record)) return
+    for await (const _ of this.journal(record));
   }
 
-  isCompared({ runId, entries }: RunRecord): boolean {
-    return this.#parts.isLive(runId) || this.#entries.get(runId) === entries
+  /** Whether the entries through one, by default the last, were compared. */
+  isCompared({ runId, entries }: RunRecord, through = entries - 1): boolean {
+    return this.#parts.isLive(runId) || (this.#places.get(runId)?.entries ?? 0) > through
   }
 
-  #note({ runId, entries }: RunRecord): void {
-    this.#entries.delete(runId)
-    this.#entries.set(runId, entries)
-    const [oldest = runId] = this.#entries.keys()
-    if (this.#entries.size > limits.CACHE_ENTRIES_MAX) this.#entries.delete(oldest)
+  #note(runId: RunId, compared: ReadJournal): void {
+    const known = this.#places.get(runId)
+    this.#places.delete(runId)
+    const isFarther = known === undefined || known.entries < compared.entries
+    this.#places.set(runId, isFarther ? compared : known)
+    const [oldest = runId] = this.#places.keys()
+    if (this.#places.size > limits.CACHE_ENTRIES_MAX) this.#places.delete(oldest)
   }
 }

@@ -19,7 +19,7 @@ export async function callsOf(
   const record = ledger.run(id, { durable: true })
   if (record === undefined) throw new TallyError('run.not_found', { runId: id })
   const isOfPlace = mayBeOf(place)
-  const known = await answersIn(compared.journal(record, 0, isOfPlace), place, isOfPlace)
+  const known = await answersIn(compared.journal(record, { isMeant: isOfPlace }), place, isOfPlace)
   const again = await requestsOf(parts, id, place)
   const calls = [...known.answers.values()].map((call): Call => {
     const asked = known.requests.get(call.seq) ?? again.calls.get(call.seq)

@@ -1,5 +1,12 @@
 import { type Block, functionSchemaName, type RunStarted } from '../../block/index.js'
-import { nextTurn, type RunId, referenceTo, TallyError, versionedName } from '../../core/index.js'
+import {
+  limits,
+  nextTurn,
+  type RunId,
+  referenceTo,
+  TallyError,
+  versionedName
+} from '../../core/index.js'
 import type { JournalEntry, Ledger, RunRecord } from '../../ledger/index.js'
 import { readyRun, recordedRun } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
@@ -23,17 +30,18 @@ export interface ChartParts {
 /**
  * Runs as pictures: the graph of a run's document, and where its charts stood after any entry.
  *
- * Owns: the picture of the run that was asked for last. Does not own: the journal.
+ * Owns: the pictures of the runs that were asked for last. Does not own: the journal.
  *
- * - Q1 One picture is kept, of `PICTURE_ENTRIES_MAX` entries at most; asking for an entry before
- *   those folds the journal anew.
- * - Q3 The journal is compared with what authenticates it while it is folded for the first time,
- *   and before anything is shown ({@link ComparedRuns}). Of a graph the first entries are, which
- *   it is made of.
+ * - Q1 `PICTURES_MAX` are kept, of `PICTURE_ENTRIES_MAX` entries together at most; a fold goes on
+ *   where its picture ends, and asking for an entry before it folds the journal anew.
+ * - Q3 The journal is compared with what authenticates it as far as it is folded, while it is for
+ *   the first time, and before anything is shown ({@link ComparedRuns}). Of a graph the first
+ *   entries are, which it is made of.
  */
 export class RunCharts {
   readonly #parts: ChartParts
-  #last: { readonly id: RunId; readonly picture: RunPicture } | undefined
+  /** The one that was asked for last at the end. */
+  readonly #pictures = new Map<RunId, RunPicture>()
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(parts: ChartParts) {
@@ -71,16 +79,18 @@ export class RunCharts {
 
   async #chartAt(id: RunId, entry: number | undefined): Promise<ChartAt> {
     const record = this.#record(id)
-    const wanted = Math.min(entry ?? record.entries, record.entries - 1)
-    if (!this.#parts.compared.isCompared(record)) await checkStarted(this.#parts.ledger, record)
+    const wanted = Math.min(entry ?? record.entries - 1, record.entries - 1)
+    const { ledger, compared } = this.#parts
+    if (!compared.isCompared(record, 0)) await checkStarted(ledger, record)
     const picture = await this.#pictureOf(record, wanted)
     try {
       await this.#foldCompared(picture, record, wanted)
     } catch (error) {
       // It may have half of an entry, or what is not signed.
-      this.#last = undefined
+      this.#pictures.delete(id)
       throw error
     }
+    this.#forgetOldest()
     const shown = picture.at(Math.min(wanted, picture.entries - 1))
     if (shown === undefined) throw new TallyError('run.not_found', { runId: id })
     return shown
@@ -88,12 +98,25 @@ export class RunCharts {
 
   /** The picture that is kept, where it has not let go of the entry that is wanted. */
   async #pictureOf(record: RunRecord, wanted: number): Promise<RunPicture> {
-    const last = this.#last
-    if (last?.id === record.runId && last.picture.first <= wanted) return last.picture
+    const { runId } = record
+    const known = this.#pictures.get(runId)
+    const isKept = known !== undefined && known.first <= wanted
     const started = record.started as unknown as RunStarted
-    const picture = await this.#newPicture(record.runId, started)
-    this.#last = { id: record.runId, picture }
+    const picture = isKept ? known : await this.#newPicture(runId, started)
+    this.#pictures.delete(runId)
+    this.#pictures.set(runId, picture)
     return picture
+  }
+
+  #forgetOldest(): void {
+    let entries = 0
+    for (const { kept } of this.#pictures.values()) entries += kept
+    for (const [id, { kept }] of this.#pictures) {
+      const isFull = this.#pictures.size > limits.PICTURES_MAX
+      if (!isFull && entries <= limits.PICTURE_ENTRIES_MAX) return
+      this.#pictures.delete(id)
+      entries -= kept
+    }
   }
 
   async #newPicture(runId: RunId, started: RunStarted): Promise<RunPicture> {
@@ -143,8 +166,10 @@ export class RunCharts {
   /** In one pass over the journal: nothing of the picture is shown unless the comparison holds. */
   async #foldCompared(picture: RunPicture, record: RunRecord, wanted: number): Promise<void> {
     const { compared } = this.#parts
-    const wasCompared = compared.isCompared(record)
-    const parts = compared.journal(record, picture.entries)[Symbol.asyncIterator]()
+    const wasCompared = compared.isCompared(record, wanted)
+    if (wasCompared && picture.entries > wanted) return
+    const asked = { from: picture.entries, through: wanted }
+    const parts = compared.journal(record, asked)[Symbol.asyncIterator]()
     if (wasCompared) return this.#fold(picture, parts, wanted)
     const left = { [Symbol.asyncIterator]: () => ({ next: () => parts.next() }) }
     let fault: unknown

@@ -59,6 +59,11 @@ export class RunPicture implements FoldObserver {
     return this.first + this.#moments.length
   }
 
+  /** Entries whose moments are kept. */
+  get kept(): number {
+    return this.#moments.length
+  }
+
   /** Takes the next entry of the journal. */
   take({ entry, text, receiptHash }: PictureEntry): void {
     // Its root is made, and shown, at the first entry.

@@ -6,6 +6,7 @@ import {
   isTallyError,
   limits,
   type RunId,
+  sha256Hex,
   TallyError
 } from '../../core/index.js'
 import type { JournalEntry, Ledger, RunRecord, StoredReceipt } from '../../ledger/index.js'
@@ -134,35 +135,83 @@ function checkCode(
 ): void {
   const isSame =
     entries === found.entries &&
-    canonicalize(started) === found.started &&
-    canonicalize(last) === found.last
+    sha256Hex(canonicalize(started)) === found.started &&
+    sha256Hex(canonicalize(last)) === found.last
   if (isSame && found.mac === ledger.authenticate(found.journalHash)) return
   throw new TallyError('run.journal_forged', { runId, entry: found.entries - 1 })
 }
 
 /**
- * The journal of a run in parts, once, compared as by {@link checkView} when its last entry was
- * taken: nothing of it is to be shown before that. Throws what {@link checkView} throws.
+ * The journal of a run in parts from an entry on, through an entry at least, compared as by
+ * {@link checkView} when its last part was taken: nothing of it is to be shown before that. What
+ * `compared` has come to is not compared again; behind the last part it is where the comparison
+ * stands, if that is true. With a key, codes are over each beginning of the journal, so what comes
+ * behind `through` is not looked at. Throws what {@link checkView} throws.
  */
 export async function* comparedJournal(
   ledger: ShownLedger,
   record: RunRecord,
-  completed: StoredReceipt | undefined
-): AsyncGenerator<readonly JournalEntry[]> {
-  checkEnd(record, completed)
-  const { runId } = record
-  const found = new ReadJournal()
-  for await (const part of ledger.journalParts(runId)) {
-    for (const entry of part) found.take(entry)
+  {
+    compared,
+    from,
+    through,
+    completed
+  }: {
+    readonly compared: ReadJournal
+    readonly from: number
+    readonly through: number
+    readonly completed: () => Promise<StoredReceipt | undefined>
+  }
+): AsyncGenerator<readonly JournalEntry[], boolean> {
+  let at = Math.min(from, compared.entries)
+  for await (const part of ledger.journalParts(record.runId, at)) {
+    for (const [index, entry] of part.entries()) {
+      // Each is the one behind the last: where one were not, no code would fit.
+      if (at >= compared.entries) compared.take(entry)
+      at += 1
+      const isFar = compared.entries > through && compared.entries < record.entries
+      if (!isFar || !ledger.hasKey || entry.mac === undefined) continue
+      yield part.slice(0, index + 1)
+      checkBeginning(ledger, record, compared)
+      return true
+    }
     yield part
   }
-  const now = ledger.run(runId, { durable: true })
-  if (now === undefined) return
-  if (now.entries !== record.entries) await checkView(ledger, now, completed)
-  else if (ledger.hasKey) checkCode(ledger, record, found)
+  return checkWhole(ledger, record, { found: compared, completed: await completed() })
+}
+
+/** Compares a journal that was read to its end; false where the run has gone on meanwhile. */
+async function checkWhole(
+  ledger: ShownLedger,
+  record: RunRecord,
+  {
+    found,
+    completed
+  }: { readonly found: ReadJournal; readonly completed: StoredReceipt | undefined }
+): Promise<boolean> {
+  checkEnd(record, completed)
+  const now = ledger.run(record.runId, { durable: true })
+  if (now === undefined) return false
+  if (now.entries !== record.entries) {
+    await checkView(ledger, now, completed)
+    return false
+  }
+  if (ledger.hasKey) checkCode(ledger, record, found)
   else if (completed !== undefined && signsJournal(completed)) {
     checkJournalHash(record, completed, found)
   }
+  return true
+}
+
+/** Throws `run.journal_forged`. */
+function checkBeginning(
+  ledger: ShownLedger,
+  { runId, started }: Pick<RunRecord, 'runId' | 'started'>,
+  found: ReadJournal
+): void {
+  const isSame = sha256Hex(canonicalize(started)) === found.started
+  if (isSame && found.mac === ledger.authenticate(found.journalHash)) return
+  throw new TallyError('run.journal_forged', { runId, entry: found.entries - 1 })
 }
 
 /**
@@ -179,29 +228,34 @@ export async function checkStarted(
     for (const entry of part) {
       found.take(entry)
       if (entry.mac === undefined) continue
-      const isSame = canonicalize(started) === found.started
-      if (isSame && entry.mac === ledger.authenticate(found.journalHash)) return true
-      throw new TallyError('run.journal_forged', { runId, entry: 0 })
+      checkBeginning(ledger, { runId, started }, found)
+      return true
     }
   }
   return undefined
 }
 
 /** What a journal has come to, entry by entry. */
-class ReadJournal {
+export class ReadJournal {
   journalHash = '' as Hash
   beforeLast = '' as Hash
   entries = 0
-  started = ''
-  last = ''
+  /** Hash of the entry with which the run began, and of the last one about the run. */
+  started = '' as Hash
+  last = '' as Hash
   mac: Hash | undefined
+
+  /** One that goes on by itself. */
+  copy(): ReadJournal {
+    return Object.assign(new ReadJournal(), this)
+  }
 
   take(entry: JournalEntry): void {
     const { text, mac } = entry
     this.beforeLast = this.journalHash
     this.journalHash = chainJournal(this.journalHash, text)
-    if (this.entries === 0) this.started = text
-    if (isAboutRun(entry)) this.last = text
+    if (isAboutRun(entry)) this.last = sha256Hex(text)
+    if (this.entries === 0) this.started = sha256Hex(text)
     this.entries += 1
     this.mac = mac
   }

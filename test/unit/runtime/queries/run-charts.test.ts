@@ -1,9 +1,12 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
 import { alterRecords } from '../../../../src/cli/demo/alter.js'
-import { type Json, limits, ManualClock } from '../../../../src/core/index.js'
+import { type Json, limits, ManualClock, type RunId } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
-import type { DocumentGraph, WiredRuntime } from '../../../../src/runtime/index.js'
+import type { ChartAt, DocumentGraph, WiredRuntime } from '../../../../src/runtime/index.js'
+import { ComparedRuns } from '../../../../src/runtime/queries/compared-runs.js'
+import { RunCharts } from '../../../../src/runtime/queries/run-charts.js'
 import { lasting } from '../../../support/lasting-store.js'
 import { openOn, testKeys } from '../../../support/lives.js'
 import { expectVerifyFailure } from '../../../support/verified-close.js'
@@ -184,7 +187,7 @@ describe('the chart of a run at an entry', () => {
     expect(await tally.queries.chartAt({ id: 'live', entry: before.entry })).toEqual(before)
   })
 
-  it('Q3: is of no altered journal, nor are calls, and the graph of none that began so', async () => {
+  it('Q3: is of no altered journal, and of what comes before nothing, nor are calls', async () => {
     expectVerifyFailure('journal.code')
     // Of the last entry, which the record of the run has too.
     expectVerifyFailure('derived.run')
@@ -192,13 +195,11 @@ describe('the chart of a run at an entry', () => {
     const honest = await opened(lasting(store))
     await honest.begin(outer, { id: 'one' }).result
     const entries = honest.run('one')?.entries ?? 0
+    const right = await momentsOf(honest, 'one')
+    const codes = await codesOf(honest, 'one')
     await honest.close()
-    const later = (entry: number) => (text: string) =>
-      text.replace(
-        new RegExp(`(\\nJ\\{"at":)(\\d+)(,[^\\n]*"n":${entry},)`),
-        (_, before: string, at: string, after: string) => `${before}${Number(at) + 1}${after}`
-      )
     const refused: number[] = []
+    let shown = 0
     for (let entry = 0; entry < entries; entry += 1) {
       const copy = await copyOf(store)
       expect(await alterRecords(copy, testKeys.identity, later(entry))).toBe(1)
@@ -207,20 +208,101 @@ describe('the chart of a run at an entry', () => {
       const { calls, chart, chartAt } = tally.queries
       await chart({ id: 'one' }).catch(() => refused.push(entry))
       // Each moment, and again: what was refused is not kept.
-      for (const at of [0, entries, 0]) {
-        await expect(chartAt({ id: 'one', entry: at }), `${entry}`).rejects.toMatchObject(forged)
-        const asked = calls({ id: 'one', path: 'root', step: at })
-        await expect(asked, `${entry}`).rejects.toMatchObject(forged)
+      for (const at of [0, entries, ...right.keys(), 0]) {
+        const code = codes.find((place) => place >= at) ?? entries - 1
+        const asked = chartAt({ id: 'one', entry: at })
+        if (code < entry && code < entries - 1) {
+          expect(await asked, `${entry} at ${at}`).toEqual(right[at])
+          shown += 1
+        } else await expect(asked, `${entry} at ${at}`).rejects.toMatchObject(forged)
+        const called = calls({ id: 'one', path: 'root', step: at })
+        await expect(called, `${entry}`).rejects.toMatchObject(forged)
       }
       await tally.close()
     }
+    expect(shown).toBeGreaterThan(entries)
     expect(refused[0]).toBe(0)
     expect(refused).not.toContain(entries - 1)
     const sound = await opened(await copyOf(store))
     expect(await sound.queries.chartAt({ id: 'one' })).toMatchObject({ status: 'done' })
     await sound.close()
   })
+
+  it('Q3: goes on comparing where it had come to', async () => {
+    expectVerifyFailure('journal.code')
+    const store = openMemoryStore()
+    const honest = await opened(lasting(store))
+    await honest.begin(outer, { id: 'one' }).result
+    const right = await momentsOf(honest, 'one')
+    await honest.close()
+    const tally = await opened(store)
+    const { chartAt } = tally.queries
+    expect(await chartAt({ id: 'one', entry: 0 })).toEqual(right[0])
+    const last = right.length - 2
+    expect(await alterRecords(store, testKeys.identity, later(last))).toBe(1)
+    const forged = { code: 'run.journal_forged' }
+    await expect(chartAt({ id: 'one' })).rejects.toMatchObject(forged)
+    expect(await chartAt({ id: 'one', entry: 0 })).toEqual(right[0])
+    await expect(chartAt({ id: 'one', entry: last })).rejects.toMatchObject(forged)
+    await tally.close()
+  })
+
+  it('Q1: is what a fold from the beginning gives, in any order of questions', async () => {
+    const store = openMemoryStore()
+    const written = await opened(lasting(store))
+    // More runs than are kept, of some entries each.
+    const ids = Array.from({ length: limits.PICTURES_MAX + 4 }, (_, n) => `run-${n}`)
+    for (const [n, id] of ids.entries()) {
+      await written.begin(n % 3 === 0 ? plan : outer, { id }).result
+    }
+    const right = new Map<string, readonly ChartAt[]>()
+    for (const id of ids) right.set(id, await momentsOf(written, id))
+    await written.close()
+    const question = fc.record({ id: fc.constantFrom(...ids), place: fc.nat(20) })
+    await fc.assert(
+      fc.asyncProperty(fc.array(question, { minLength: 40, maxLength: 80 }), async (questions) => {
+        const tally = await opened(lasting(store))
+        for (const { id, place } of questions) {
+          const moments = right.get(id) ?? []
+          const entry = place % moments.length
+          expect(await tally.queries.chartAt({ id, entry })).toEqual(moments[entry])
+        }
+        await tally.close()
+      }),
+      { numRuns: 6 }
+    )
+  })
 })
+
+/** Each moment of a run, each folded from the beginning. */
+async function momentsOf(tally: WiredRuntime, id: string): Promise<readonly ChartAt[]> {
+  const moments: ChartAt[] = []
+  const entries = tally.run(id)?.entries ?? 0
+  for (let entry = 0; entry < entries; entry += 1) {
+    const { ledger, registry } = tally
+    const compared = new ComparedRuns({ ledger, isLive: () => false })
+    const charts = new RunCharts({ ledger, registry, compared })
+    moments.push(await charts.chartAt(id as RunId, entry))
+  }
+  return moments
+}
+
+/** Entries of a run behind which a code stands. */
+async function codesOf({ ledger }: WiredRuntime, id: string): Promise<readonly number[]> {
+  const codes: number[] = []
+  for await (const { n, mac } of ledger.journal(id as RunId)) if (mac !== undefined) codes.push(n)
+  return codes
+}
+
+/** Alters the time of an entry. */
+function later(entry: number): (text: string) => string {
+  const found = new RegExp(`(\\nJ\\{"at":)(\\d+)(,[^\\n]*"n":${entry},)`)
+  return (text) =>
+    text.replace(
+      found,
+      (_, before: string, at: string, after: string) => `${before}${Number(at) + 1}${after}`
+    )
+}
 
 async function copyOf(store: Store): Promise<Store> {
   const copy = openMemoryStore()
