@@ -8,7 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './built.mjs'
 
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const {
+  name: packageName,
+  version,
+  exports
+} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const cli = join(root, 'dist', 'src', 'cli', 'main.js')
 const directory = mkdtempSync(join(tmpdir(), 'tally-smoke-'))
 const ledger = join(directory, 'ledger')
@@ -17,9 +21,9 @@ const SECONDS = 1_000
 let passed = 0
 const failures = []
 
-function run(name, args, holds = () => true) {
+function run(name, args, holds = () => true, cwd = directory) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd: directory,
+    cwd,
     env: environment,
     encoding: 'utf8',
     timeout: 120 * SECONDS
@@ -41,12 +45,22 @@ run('tally --help', tally('--help'), (text) => text.includes('verify'))
 run('tally init', tally('init', '--dir', ledger))
 run('tally verify --json', tally('verify', '--dir', ledger, '--json'), isJson)
 run('tally log --json', tally('log', '--dir', ledger, '--json'))
+for (const entry of entries()) {
+  const program = `if (Object.keys(require('${entry}')).length === 0) process.exit(1)`
+  run(`require('${entry}')`, ['--input-type=commonjs', '--eval', program], undefined, root)
+}
 for (const name of examples()) {
   run(`example ${name}`, [join(root, 'dist', 'examples', name, 'main.js')])
 }
 rmSync(directory, { recursive: true })
 console.log(`smoke: ${passed} ok, ${failures.length} not ok`)
 process.exitCode = failures.length === 0 ? 0 : 1
+
+/** Entry points that have code. */
+function entries() {
+  const withCode = Object.entries(exports).filter(([, target]) => typeof target !== 'string')
+  return withCode.map(([entry]) => entry.replace('.', packageName))
+}
 
 function examples() {
   const folder = join(root, 'examples')

@@ -33,6 +33,9 @@ interface Locked {
 const lock: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
   readFileSync(join(root, 'package-lock.json'), 'utf8')
 )
+/** Versions of optional packages that `scripts/peers.mjs` runs tests with, beside the installed. */
+const peerEnds: Readonly<Record<string, { readonly packages: Readonly<Record<string, string>> }>> =
+  JSON.parse(readFileSync(join(root, 'test', 'peers', 'ends.json'), 'utf8'))
 const installed = Object.entries(lock.packages).filter(
   ([path, { dev, devOptional }]) => path !== '' && dev !== true && devOptional !== true
 )
@@ -186,6 +189,21 @@ describe('the packed files', () => {
     const { scripts } = packed.manifest
     expect(scripts['prepack']).toContain('scripts/pack.mjs')
     expect(scripts['postpack']).toBe('npm run --silent build')
+  })
+
+  it('go with optional packages of a range, each end of which has tests', () => {
+    const { peerDependencies, devDependencies } = packed.manifest
+    const tested = [devDependencies, ...Object.values(peerEnds).map(({ packages }) => packages)]
+    for (const [name, range] of Object.entries(peerDependencies)) {
+      const versions = tested.flatMap((one) => one[name] ?? [])
+      const [lowest = '', below] = range.match(/\d+\.\d+\.\d+/g) ?? []
+      expect.soft(versions, name).toContain(lowest)
+      const [first, last] = [Number.parseInt(lowest, 10), Number.parseInt(below ?? '0', 10) - 1]
+      for (let major = first; major <= last; major += 1) {
+        const found = versions.filter((version) => version.startsWith(`${major}.`))
+        expect.soft(found, `${name} ${major}`).not.toEqual([])
+      }
+    }
   })
 
   it('run nothing when the package is installed', () => {

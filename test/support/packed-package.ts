@@ -21,6 +21,7 @@ export interface PackedPackage {
     readonly bin: Readonly<Record<string, string>>
     readonly scripts: Readonly<Record<string, string>>
     readonly dependencies: Readonly<Record<string, string>>
+    readonly devDependencies: Readonly<Record<string, string>>
     readonly peerDependencies: Readonly<Record<string, string>>
     readonly exports: Readonly<
       Record<string, string | { readonly types?: string; readonly default?: string }>
