@@ -31,6 +31,7 @@ export {
   adapterConformance,
   adapterScenes,
   agrees,
+  agreesAtOnce,
   anchorConformance,
   type BridgeCheck,
   type BridgeHolder,

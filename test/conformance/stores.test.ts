@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLevelStore } from '../../src/ledger/stores/level.js'
 import { openMemoryStore } from '../../src/ledger/stores/memory.js'
 import type { Store } from '../../src/ledger/stores/port.js'
-import { agrees, type StoreDriver, storeConformance } from '../../src/testing/conformance/store.js'
+import { agrees, agreesAtOnce, storeConformance } from '../../src/testing/conformance/store.js'
+import type { StoreDriver } from '../../src/testing/conformance/store-driver.js'
 import { FaultyDisk } from '../../src/testing/faulty-store.js'
 
 let directory: string
@@ -79,6 +80,13 @@ for (const [name, driver] of drivers) {
           await agrees(driver(), seed, steps)
         }),
         { numRuns: name === 'level' ? 25 : 200 }
+      )
+    })
+
+    it('agrees with a plain map when identities commit at once, crash after crash', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.nat(), (seed) => agreesAtOnce(driver(), seed)),
+        { numRuns: name === 'level' ? 15 : 200 }
       )
     })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openMemoryStore, type Store } from '../../src/ledger/index.js'
+import { openMemoryStore, type Store, type StoreItem } from '../../src/ledger/index.js'
 import { FaultyDisk, type StoreDriver, storeConformance } from '../../src/testing/index.js'
 import { failingChecks, neverFailed, type WrongDriver } from '../support/failing-checks.js'
 
@@ -76,12 +76,12 @@ const wrong: readonly WrongDriver<StoreDriver>[] = [
       const { create } = altered(() => ({}))()
       return { create, reopen: create, crash: create }
     },
-    fails: ['S1: a committed value', 'S1: a crash', 'agrees']
+    fails: ['S1: a committed value', 'S1: a crash', 'S3: identities', 'agrees']
   },
   {
     fault: 'acknowledges before it has synced',
     driver: onDisk((disk) => disk.open(), { syncs: false }),
-    fails: ['S1: a crash']
+    fails: ['S1: a crash', 'S3: identities']
   },
   {
     fault: 'writes the items of a commit one by one',
@@ -117,11 +117,42 @@ const wrong: readonly WrongDriver<StoreDriver>[] = [
     fails: ['S2: commits apply', 'S3: two writers', 'a closed store']
   },
   {
+    fault: 'judges commits that it collects by what is there before the first of them',
+    driver: altered((right) => {
+      let collected: {
+        items: readonly StoreItem[]
+        tell: (applies: readonly boolean[] | Promise<never>) => void
+      }[] = []
+      const holds = ({ condition }: StoreItem) =>
+        condition === undefined || String(right.get(condition.key)) === String(condition.value)
+      const writeAll = async (begun: typeof collected) => {
+        const batch = begun.map((one) => ({ ...one, applies: one.items.map(holds) }))
+        const applying = batch.flatMap(({ items, applies }) => items.filter((_, at) => applies[at]))
+        await right.commit(applying.map(({ puts, deletes }) => ({ puts, deletes })))
+        for (const { tell, applies } of batch) tell(applies)
+      }
+      return {
+        commit: (items) =>
+          new Promise((tell) => {
+            if (collected.push({ items, tell }) > 1) return
+            setImmediate(() => {
+              const begun = collected
+              collected = []
+              writeAll(begun).catch((error: unknown) => {
+                for (const one of begun) one.tell(Promise.reject(error))
+              })
+            })
+          })
+      }
+    }),
+    fails: ['S3: a condition', 'S3: two writers', 'S3: identities', 'a closed store', 'agrees']
+  },
+  {
     fault: 'looks at no condition',
     driver: altered((right) => ({
       commit: (items) => right.commit(items.map(({ puts, deletes }) => ({ puts, deletes })))
     })),
-    fails: ['S3: an item', 'S3: a condition', 'S3: two writers', 'agrees']
+    fails: ['S3: an item', 'S3: a condition', 'S3: two writers', 'S3: identities', 'agrees']
   },
   {
     fault: 'drops the whole commit for one condition',
@@ -135,7 +166,7 @@ const wrong: readonly WrongDriver<StoreDriver>[] = [
         return right.commit(items)
       }
     })),
-    fails: ['S3: an item', 'S3: a condition', 'agrees']
+    fails: ['S3: an item', 'S3: a condition', 'S3: identities', 'agrees']
   },
   {
     fault: 'reads what is held later on',

@@ -52,6 +52,37 @@ describe('a killed writer', () => {
     }
   })
 
+  it('S1: nor is anything of chains that commit at once and share their batches', async () => {
+    const CHAINS = 20
+    const random = new Xorshift128('crash-store/at-once')
+    const path = join(directory, 'ledger')
+    await (await holdStore(path, { create: { identities: [identity] } })).close()
+    let before: readonly number[] = Array.from({ length: CHAINS }, () => 0)
+    for (let life = 1; life <= KILLS; life += 1) {
+      const acknowledged = [...before]
+      let left = 1 + (random.uint32() % 1_000)
+      await startWriter('writers-at-once.ts', [path, String(CHAINS)], (line, kill) => {
+        const [number = 0, length = 0] = line.split(' ').map(Number)
+        acknowledged[number] = length
+        left -= 1
+        if (left === 0) kill()
+      })
+      expect(left, `life ${life}`).toBeLessThanOrEqual(0)
+      const { store, close } = await holdStore(path)
+      const lengths: number[] = []
+      for (const number of before.keys()) {
+        lengths.push((await readChain(store, `${number}/`)).length)
+      }
+      await close()
+      for (const [number, length] of lengths.entries()) {
+        expect(length, `life ${life}, chain ${number}`).toBeGreaterThanOrEqual(
+          acknowledged[number] ?? 0
+        )
+      }
+      before = lengths
+    }
+  })
+
   it('L4: a second process is refused while the first writes', async () => {
     const path = join(directory, 'ledger')
     await (await holdStore(path, { create: { identities: [identity] } })).close()

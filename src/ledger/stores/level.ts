@@ -4,18 +4,20 @@
  * Owns one LevelDB directory, its lock and the order of commits. Does not own checksums (the
  * envelope does), the registry of open directories (location does) or poisoning (the ledger does).
  *
- * - S1 One commit is one chained batch with `sync: true`.
- * - S2 One commit is written at a time.
+ * - S1 A commit lies in one chained batch with `sync: true`.
+ * - S2 One batch is written at a time. Commits that come meanwhile are collected in their order and
+ *   written as the next one: as many identities as commit at once wait for one sync.
  * - S3 What a condition names is read once: the lock keeps every other process from changing it.
+ *   Where it cannot be read, that commit alone fails.
  * - S5 LevelDB continues after a failed append and loses what it acknowledges later; so after the
- *   first failed write this driver refuses every other.
+ *   first failed write this driver refuses every other, and each commit of that batch hears it.
  * - L4 Nothing is created unless `create` says so: LevelDB takes a missing CURRENT for a new
  *   database and deletes the tables of the old one.
  */
 import { mkdir, readdir } from 'node:fs/promises'
 import type { Level } from 'level'
 import { isError, TallyError } from '../../core/index.js'
-import { applicable } from './conditions.js'
+import { Conditions } from './conditions.js'
 import { openError, readError, writeError } from './level-errors.js'
 import type { KeyRange, Store, StoreItem } from './port.js'
 
@@ -98,8 +100,8 @@ type Database = Level<string, Uint8Array> & {
  */
 const WRITE_BUFFER_BYTES = 8 * 1024 * 1024
 
-/** Conditions name the heads of identities: few. */
-const COMPARED_KEYS_MAX = 64
+/** A batch takes no further commit once it has so many bytes: LevelDB copies it as a whole. */
+const BATCH_BYTES = 4 * 1024 * 1024
 
 const SYNCED: object = { sync: true }
 
@@ -120,13 +122,20 @@ const KEY_BUFFER_BYTES = 4_096
 const UTF8_BYTES_MAX = 3
 const BINARY_KEY = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
 
+interface WaitingCommit {
+  readonly items: readonly StoreItem[]
+  readonly resolve: (applies: readonly boolean[]) => void
+  readonly reject: (error: unknown) => void
+}
+
 class LevelStore implements Store {
   readonly #path: string
   readonly #database: Database
-  /** The last commit that is under way. */
-  #turn: Promise<unknown> | undefined
-  /** Values that conditions have named, as they are now. */
-  readonly #compared = new Map<string, Uint8Array>()
+  /** Commits that no batch has yet, in the order of the calls. */
+  #waiting: WaitingCommit[] = []
+  /** Resolves when nothing waits any more. */
+  #writing: Promise<void> | undefined
+  readonly #conditions = new Conditions((key) => this.#read(key))
   #failed = false
   #open = true
 
@@ -165,14 +174,10 @@ class LevelStore implements Store {
 
   commit(items: readonly StoreItem[]): Promise<readonly boolean[]> {
     if (!this.#open) return Promise.reject(this.#closed())
-    const before = this.#turn
-    const result = before === undefined ? this.#write(items) : before.then(() => this.#write(items))
-    const end = () => {
-      if (this.#turn === turn) this.#turn = undefined
-    }
-    const turn = result.then(end, end)
-    this.#turn = turn
-    return result
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ items, resolve, reject })
+      this.#writing ??= this.#writeAll()
+    })
   }
 
   async compact(): Promise<void> {
@@ -181,9 +186,8 @@ class LevelStore implements Store {
   }
 
   async close(): Promise<void> {
-    const turn = this.#turn
     this.#open = false
-    await turn
+    await this.#writing
     try {
       await this.#database.close()
     } catch (error) {
@@ -191,40 +195,57 @@ class LevelStore implements Store {
     }
   }
 
-  async #write(items: readonly StoreItem[]): Promise<readonly boolean[]> {
-    if (this.#failed) {
-      throw new TallyError('store.write_failed', {
-        path: this.#path,
-        problem: 'an earlier write failed'
-      })
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#write(this.#take())
+    this.#writing = undefined
+  }
+
+  #take(): readonly WaitingCommit[] {
+    let bytes = 0
+    const isFull = ({ items }: WaitingCommit) => {
+      const isOver = bytes >= BATCH_BYTES
+      bytes += bytesOf(items)
+      return isOver
     }
-    const applies = applicable(items, (key) => this.#compared.get(key) ?? this.#read(key))
+    const full = this.#waiting.length === 1 ? -1 : this.#waiting.findIndex(isFull)
+    return this.#waiting.splice(0, full === -1 ? this.#waiting.length : full)
+  }
+
+  /** Rejects with nothing: each commit hears for itself what came of it. */
+  async #write(commits: readonly WaitingCommit[]): Promise<void> {
+    const written: (() => void)[] = []
     try {
+      if (this.#failed) throw new Error('an earlier write failed')
       const batch = this.#database.batch()
-      items.forEach((item, index) => {
-        if (!applies[index]) return
-        for (const [key, value] of item.puts) batch.put(key, value)
-        for (const key of item.deletes) batch.del(key)
-      })
+      this.#conditions.begin(commits.map(({ items }) => items))
+      for (const { items, resolve, reject } of commits) {
+        const applies = this.#judge(items, reject)
+        if (applies === undefined) continue
+        items.forEach((item, index) => {
+          if (!applies[index]) return
+          for (const [key, value] of item.puts) batch.put(key, value)
+          for (const key of item.deletes) batch.del(key)
+        })
+        written.push(() => resolve(applies))
+      }
       await batch.write(SYNCED)
     } catch (error) {
       this.#failed = true
-      throw writeError(this.#path, error)
+      for (const { reject } of commits) reject(writeError(this.#path, error))
+      return
     }
-    this.#remember(items.filter((_, index) => applies[index] === true))
-    return applies
+    for (const resolve of written) resolve()
   }
 
-  /** Keeps what the next commit will be compared with; conditions name the head of an identity. */
-  #remember(applied: readonly StoreItem[]): void {
-    for (const { condition, puts, deletes } of applied) {
-      for (const [key, value] of puts) {
-        if (key === condition?.key || this.#compared.has(key)) {
-          if (this.#compared.size >= COMPARED_KEYS_MAX) this.#compared.clear()
-          this.#compared.set(key, new Uint8Array(value))
-        }
-      }
-      for (const key of deletes) this.#compared.delete(key)
+  #judge(
+    items: readonly StoreItem[],
+    reject: (error: unknown) => void
+  ): readonly boolean[] | undefined {
+    try {
+      return this.#conditions.judge(items)
+    } catch (error) {
+      reject(error)
+      return undefined
     }
   }
 
@@ -235,6 +256,12 @@ class LevelStore implements Store {
   #closed(): TallyError {
     return new TallyError('store.closed', { path: this.#path })
   }
+}
+
+function bytesOf(items: readonly StoreItem[]): number {
+  let bytes = 0
+  for (const { puts } of items) for (const [, value] of puts) bytes += value.byteLength
+  return bytes
 }
 
 interface PagedIterator {

@@ -1,5 +1,5 @@
 import { TallyError } from '../../core/index.js'
-import { applicable } from './conditions.js'
+import { Conditions } from './conditions.js'
 import type { KeyRange, Store, StoreItem } from './port.js'
 import { SortedMap } from './sorted-map.js'
 
@@ -32,7 +32,9 @@ class MemoryStore implements Store {
 
   async commit(items: readonly StoreItem[]): Promise<readonly boolean[]> {
     this.#check()
-    const applies = applicable(items, (key) => this.#values.get(key))
+    const conditions = new Conditions((key) => this.#values.get(key))
+    conditions.begin([items])
+    const applies = conditions.judge(items)
     items.forEach((item, index) => {
       if (applies[index]) apply(this.#values, item)
     })

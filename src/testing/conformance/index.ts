@@ -37,7 +37,8 @@ export {
   providerConformance
 } from './provider.js'
 export { type SignerCheck, type SignerDriver, signerConformance } from './signer.js'
-export { agrees, type StoreCheck, type StoreDriver, storeConformance } from './store.js'
+export { agrees, agreesAtOnce, type StoreCheck, storeConformance } from './store.js'
+export type { StoreDriver } from './store-driver.js'
 export {
   type Exchanged,
   type Transport,

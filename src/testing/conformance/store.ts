@@ -1,23 +1,13 @@
 import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict'
-import { isTallyError, nextTurn, Xorshift128 } from '../../core/index.js'
+import { isTallyError } from '../../core/index.js'
 import type { Store, StoreItem } from '../../ledger/index.js'
-import { type ConformanceCheck, type ConformanceOptions, type Opened, runCheck } from './check.js'
+import { type ConformanceCheck, type ConformanceOptions, runCheck } from './check.js'
+import { type StoreDriver, Stores } from './store-driver.js'
+import { agree, agreeAtOnce, crashMoments } from './store-histories.js'
+import { bytes, collect, put, text, texts } from './store-values.js'
 
 /** One check of {@link storeConformance}. */
 export type StoreCheck = ConformanceCheck<StoreDriver>
-
-/** What the suite needs of a driver under test. */
-export interface StoreDriver {
-  /** A new, empty store. */
-  create(): Promise<Store>
-  /** Opens a closed store again; leave it out for a driver that keeps nothing. */
-  reopen?(store: Store): Promise<Store>
-  /**
-   * The store as the next process opens it, after the one that has this store open has died; leave
-   * it out for a driver that keeps nothing.
-   */
-  crash?(store: Store): Promise<Store>
-}
 
 /**
  * The suite that every driver of the store port passes. Run each check under the test runner of
@@ -32,6 +22,9 @@ export const storeConformance: readonly StoreCheck[] = [
   check('S3: an item whose condition fails is left out alone', checksConditions),
   check('S3: a condition sees the items before its own', checksWithinCommit),
   check('S3: two writers racing for one condition have one winner', letsOneWin),
+  check('S3: identities that commit at once each keep a chain of their own', (stores) =>
+    agreeAtOnce(stores, 1)
+  ),
   check('S4: a read sees what was acknowledged, bytes of its own', ownsBytes),
   check('ranges are half-open, ordered by UTF-8 bytes, limited and reversible', ranges),
   check('a range is a snapshot of the moment of the call', snapshots),
@@ -54,109 +47,27 @@ export function agrees(
   )
 }
 
+/**
+ * Lets several identities commit at once, each on a head of its own, some on one that has passed:
+ * every commit comes out as in a plain map that takes them in the order of the calls, and a crash
+ * leaves them up to one of them, no earlier than the last that was acknowledged.
+ */
+export function agreesAtOnce(
+  driver: StoreDriver,
+  seed: number,
+  options: ConformanceOptions = {}
+): Promise<void> {
+  return runCheck(`agrees at once, seed ${seed}`, options, (opened) =>
+    agreeAtOnce(new Stores(driver, opened), seed)
+  )
+}
+
 function check(name: string, act: (stores: Stores) => Promise<void>): StoreCheck {
   return {
     name,
     run: (driver, options = {}) =>
       runCheck(name, options, (opened) => act(new Stores(driver, opened)))
   }
-}
-
-/** The stores of one check: each is closed at its end, unless it is by then. */
-class Stores {
-  readonly #driver: StoreDriver
-  readonly #opened: Opened
-  readonly #closed = new Set<Store>()
-
-  constructor(driver: StoreDriver, opened: Opened) {
-    this.#driver = driver
-    this.#opened = opened
-  }
-
-  async create(): Promise<Store> {
-    return this.#keep(await this.#driver.create())
-  }
-
-  async close(store: Store): Promise<void> {
-    this.#closed.add(store)
-    await store.close()
-  }
-
-  /** Undefined of a driver that keeps nothing. */
-  async reopened(store: Store): Promise<Store | undefined> {
-    if (this.#driver.reopen === undefined) return undefined
-    await this.close(store)
-    return this.#keep(await this.#driver.reopen(store))
-  }
-
-  /** Undefined of a driver that keeps nothing. */
-  async crashed(store: Store): Promise<Store | undefined> {
-    const next = await this.#driver.crash?.(store)
-    return next === undefined ? undefined : this.#keep(next)
-  }
-
-  #keep(store: Store): Store {
-    this.#opened.onEnd(() => (this.#closed.has(store) ? undefined : store.close()))
-    return store
-  }
-}
-
-async function agree(stores: Stores, seed: number, steps = 60): Promise<void> {
-  const random = new Xorshift128(`store-conformance/${seed}`)
-  const model = new Map<string, string>()
-  let store = await stores.create()
-  const key = () => ['a', 'a/b', 'b', 'é', '\uffff', '\u{10000}'][random.uint32() % 6] ?? 'a'
-  for (let step = 0; step < steps; step += 1) {
-    const items = Array.from({ length: random.uint32() % 4 }, () => randomItem(random, key, model))
-    const expected = items.map((item) => applyToModel(model, item))
-    deepEqual(await store.commit(items), expected, `seed ${seed}, step ${step}`)
-    if (random.uint32() % 8 === 0) store = (await stores.reopened(store)) ?? store
-    const reverse = random.uint32() % 2 === 0
-    const [gte, lt] = [key(), key()]
-    deepEqual(
-      await texts(store, { gte, lt, reverse }),
-      modelRange(model, gte, lt, reverse),
-      `seed ${seed}, step ${step}`
-    )
-    for (const name of model.keys()) equal(text(store.get(name)), model.get(name))
-  }
-}
-
-function randomItem(
-  random: Xorshift128,
-  key: () => string,
-  model: ReadonlyMap<string, string>
-): StoreItem {
-  const puts = Array.from({ length: random.uint32() % 3 }, () =>
-    put(key(), String(random.uint32() % 4))
-  )
-  const deletes = random.uint32() % 3 === 0 ? [key()] : []
-  if (random.uint32() % 2 === 0) return { puts, deletes }
-  const name = key()
-  const held = random.uint32() % 3 > 0 ? model.get(name) : '0'
-  const value = held === undefined ? undefined : bytes(held)
-  return { condition: { key: name, value }, puts, deletes }
-}
-
-function applyToModel(model: Map<string, string>, item: StoreItem): boolean {
-  const { condition } = item
-  if (condition !== undefined && model.get(condition.key) !== text(condition.value)) return false
-  for (const [key, value] of item.puts) model.set(key, text(value) ?? '')
-  for (const key of item.deletes) model.delete(key)
-  return true
-}
-
-function modelRange(
-  model: ReadonlyMap<string, string>,
-  gte: string,
-  lt: string,
-  reverse: boolean
-): string[] {
-  const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
-  const keys = [...model.keys()].filter((key) => compare(key, gte) >= 0 && compare(key, lt) < 0)
-  keys.sort(compare)
-  if (reverse) keys.reverse()
-  return keys.map((key) => `${key}=${model.get(key)}`)
 }
 
 async function readsBack(stores: Stores): Promise<void> {
@@ -204,14 +115,6 @@ async function survivesCrash(stores: Stores): Promise<void> {
     await under
   }
 }
-
-/** While a commit is under way, in a driver that awaits little and in one that awaits files. */
-const crashMoments: readonly (() => Promise<void>)[] = [
-  ...[0, 1, 2, 3, 5, 8, 13].map((turns) => async () => {
-    for (let turn = 0; turn < turns; turn += 1) await undefined
-  }),
-  nextTurn
-]
 
 async function keepsOrder(stores: Stores): Promise<void> {
   const store = await stores.create()
@@ -364,28 +267,4 @@ async function closes(stores: Stores): Promise<void> {
 
 function isClosed(error: unknown): boolean {
   return isTallyError(error, 'store.closed')
-}
-
-function texts(store: Store, range: Parameters<Store['entries']>[0]): Promise<string[]> {
-  return collect(store.entries(range))
-}
-
-async function collect(
-  entries: AsyncIterable<readonly [key: string, value: Uint8Array]>
-): Promise<string[]> {
-  const found: string[] = []
-  for await (const [key, value] of entries) found.push(`${key}=${text(value)}`)
-  return found
-}
-
-function put(key: string, value: string): readonly [key: string, value: Uint8Array] {
-  return [key, bytes(value)]
-}
-
-function bytes(value: string): Buffer {
-  return Buffer.from(value)
-}
-
-function text(value: Uint8Array | undefined): string | undefined {
-  return value === undefined ? undefined : Buffer.from(value).toString()
 }

@@ -32,6 +32,7 @@ function bundleOf(writer: string): Promise<string> {
 
 type Writer =
   | 'writer.ts'
+  | 'writers-at-once.ts'
   | 'ledger-writer.ts'
   | 'runtime-worker.mjs'
   | 'rotate-worker.mjs'
