@@ -28,7 +28,7 @@ const chosen = Object.entries(targets).filter(([name]) => only === undefined || 
 const runsOf = ({ isSlow }: FuzzTarget) =>
   Number(process.env['FUZZ_CASES'] ?? 0) ||
   cases(
-    isSlow === true ? { usual: 5, long: 75, soak: 20_000 } : { usual: 15, long: 750, soak: 400_000 }
+    isSlow === true ? { usual: 5, long: 41, soak: 20_000 } : { usual: 15, long: 413, soak: 400_000 }
   )
 
 afterAll(() => Promise.all([closeTargets(), closeConsole(), closeSignals(), closeSchedules()]))

@@ -15,7 +15,7 @@ import { Machine, until } from '../support/lives.js'
 type Outcome = 'lost' | 'dies' | 'fails' | 'parks' | 'done'
 type Answer = { readonly token: string; readonly digest: string; readonly action: 'retry' }
 
-const RUNS = cases({ usual: 8, long: 40, soak: 500 })
+const RUNS = cases({ usual: 8, long: 22, soak: 500 })
 
 const document: Json = {
   schema: 'tally-composite/1',

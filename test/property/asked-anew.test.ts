@@ -389,7 +389,7 @@ describe('work that asks anew on another state', () => {
           await played(programs, deeds)
         }
       ),
-      isSoak ? { numRuns: 2_000 } : { numRuns: cases({ usual: 15, long: 80 }), seed: 11 }
+      isSoak ? { numRuns: 2_000 } : { numRuns: cases({ usual: 15, long: 44 }), seed: 11 }
     )
   })
 })

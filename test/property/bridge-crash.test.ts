@@ -193,7 +193,7 @@ describe('a workflow that bridges', () => {
           expectOnce(one, await runScenario(one.given, deaths))
         }
       ),
-      { numRuns: cases({ usual: 3, long: 30, soak: 1_000 }) }
+      { numRuns: cases({ usual: 3, long: 16, soak: 1_000 }) }
     )
   })
 

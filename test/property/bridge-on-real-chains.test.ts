@@ -266,7 +266,7 @@ describe('L7: a workflow over anvil and a Solana node', () => {
   it('does so whichever commit or call its process dies around', { timeout: MS }, async () => {
     const whole = new Story(fair)
     await whole.expectOnce()
-    const deaths = cases({ usual: 2, long: 30, soak: 1_000 })
+    const deaths = cases({ usual: 2, long: 16, soak: 1_000 })
     const step = Math.ceil(whole.passed / deaths)
     for (let death = 1; death <= whole.passed; death += step) {
       await new Story({ ...fair, deaths: [death] }).expectOnce()

@@ -181,7 +181,7 @@ describe('cancelling a run', () => {
 })
 
 /** Deaths for each document, spread evenly; in the soak one for each boundary. */
-const DEATHS = cases({ usual: 2, long: 12 })
+const DEATHS = cases({ usual: 2, long: 7 })
 
 describe('a crash at the boundaries', () => {
   for (const name of Object.keys(compensationDocuments)) {

@@ -251,7 +251,7 @@ describe('the composite chart under crashes', () => {
             sequence
           )
         }),
-        { numRuns: cases({ usual: 150, long: 400, soak: 5_000 }) }
+        { numRuns: cases({ usual: 150, long: 220, soak: 5_000 }) }
       )
       const edges = edgesToWalk(compiled)
       expect(edges.length).toBeGreaterThan(30)

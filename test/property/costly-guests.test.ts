@@ -10,7 +10,7 @@ const { execute, result } = sandboxOfFile()
 const counted = ['gas_exceeded', 'memory_exceeded', 'microtasks_exceeded', 'stack_exceeded']
 
 /** Ticks of gas, of the 5,000 that a package may take. */
-const gasTicks = cases({ usual: 10, long: 100 })
+const gasTicks = cases({ usual: 10, long: 55 })
 
 const quiet = new Map<string, unknown>()
 

@@ -18,7 +18,7 @@ describe('a crash at the boundaries of generated documents', () => {
           isSoak || (boundary + offset) % Math.ceil(boundaries / DEATHS) === 0
         found.push(await crashEverywhere(scenario, { at }))
       }),
-      { numRuns: cases({ usual: 2, long: 14, soak: 300 }) }
+      { numRuns: cases({ usual: 2, long: 8, soak: 300 }) }
     )
     expect(Math.max(...found)).toBeGreaterThan(10)
   })

@@ -12,7 +12,7 @@ import { cases } from '../support/effort.js'
 import { appendLink, type ChainHead, emptyChain, readChain } from './crash-store/chain.js'
 import { startWriter } from './crash-store/process.js'
 
-const KILLS = cases({ usual: 4, long: 15 })
+const KILLS = cases({ usual: 4, long: 8 })
 const identity = 'd'.repeat(64) as IdentityId
 let directory: string
 beforeEach(async () => {

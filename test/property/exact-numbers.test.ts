@@ -273,7 +273,7 @@ describe('A7: text with numbers', () => {
         expect(more[0]).toEqual(list)
         expect(saysExactly(more[1], number)).toBe(true)
       }),
-      { numRuns: cases({ usual: 100, long: 2_000 }) }
+      { numRuns: cases({ usual: 100, long: 1100 }) }
     )
   })
 

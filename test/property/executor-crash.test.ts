@@ -121,7 +121,7 @@ describe('writes to a chain in processes that die', () => {
           expectOnce(one, await runScenario(one.given, deaths))
         }
       ),
-      { numRuns: cases({ usual: 6, long: 15, soak: 500 }) }
+      { numRuns: cases({ usual: 6, long: 8, soak: 500 }) }
     )
   })
 })

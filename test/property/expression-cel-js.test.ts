@@ -41,7 +41,7 @@ describe('agreement with cel-js where cel-js is right', () => {
         const ours = expressions.evaluate(expression, bindings)
         expect(ours).toBe(normal(evaluateByCelJs(expression, bindings)))
       }),
-      { numRuns: cases({ usual: 100, long: 300 }) }
+      { numRuns: cases({ usual: 100, long: 165 }) }
     )
   })
 
@@ -52,7 +52,7 @@ describe('agreement with cel-js where cel-js is right', () => {
           evaluateByCelJs(expression, bindings)
         )
       }),
-      { numRuns: cases({ usual: 100, long: 300 }) }
+      { numRuns: cases({ usual: 100, long: 165 }) }
     )
   })
 })

@@ -152,7 +152,7 @@ it('L12: what callers write is never taken for a member of a record, whatever it
       }
       await reader.close()
     }),
-    { numRuns: cases({ usual: 4, long: 10, soak: 300 }), examples: [[every]] }
+    { numRuns: cases({ usual: 4, long: 6, soak: 300 }), examples: [[every]] }
   )
 })
 

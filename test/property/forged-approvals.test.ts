@@ -130,7 +130,7 @@ describe('a forged approval', () => {
         const [approval, reason] = forge(wait)
         expect(await run.approve(token, { digest, approval })).toEqual({ accepted: false, reason })
       }),
-      { numRuns: cases({ usual: 80, long: 2_000 }) }
+      { numRuns: cases({ usual: 80, long: 1100 }) }
     )
     // A run that is parked is not resumed for it.
     expect(await length()).toBe(before)

@@ -6,7 +6,7 @@ import type { Registrations } from '../../src/runtime/index.js'
 import { cases } from '../support/effort.js'
 import { Machine } from '../support/lives.js'
 
-const RUNS = cases({ usual: 6, long: 25, soak: 300 })
+const RUNS = cases({ usual: 6, long: 14, soak: 300 })
 
 function isLedgerValue(value: Json): boolean {
   try {

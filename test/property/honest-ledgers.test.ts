@@ -194,7 +194,7 @@ describe('an honest ledger', () => {
           expect(report?.reexecuted).toBe(report?.receipts)
         }
       ),
-      { numRuns: cases({ usual: 20, long: 40, soak: 2_000 }), endOnFailure: true }
+      { numRuns: cases({ usual: 20, long: 22, soak: 2_000 }), endOnFailure: true }
     )
   })
 })

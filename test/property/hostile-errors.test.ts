@@ -7,7 +7,7 @@ import type { RunHandle } from '../../src/runtime/index.js'
 import { cases } from '../support/effort.js'
 import { Machine } from '../support/lives.js'
 
-const RUNS = cases({ usual: 60, long: 150, soak: 2_000 })
+const RUNS = cases({ usual: 60, long: 82, soak: 2_000 })
 
 const members = ['message', 'name', 'stack', 'cause', 'reason', 'details', 'definite', 'code']
 

@@ -257,7 +257,7 @@ describe('a single-step run that ends at once', () => {
           await Promise.all([one.close(), other.close()])
         }
       ),
-      { numRuns: cases({ usual: 20, long: 30, soak: 400 }) }
+      { numRuns: cases({ usual: 20, long: 20, soak: 400 }) }
     )
     expect(straight).toBeGreaterThan(20)
   })

@@ -65,7 +65,7 @@ describe('writes of a step that is tried again', () => {
           )
           expect(await tally.verify()).toMatchObject({ ok: true })
         }),
-        { numRuns: cases({ usual: 15, long: 150, soak: 3_000 }) }
+        { numRuns: cases({ usual: 15, long: 82, soak: 3_000 }) }
       )
     }
   )

@@ -135,7 +135,7 @@ describe('pages of runs', () => {
         }
         await ledger.close()
       }),
-      { numRuns: cases({ usual: 15, long: 100, soak: 2_000 }) }
+      { numRuns: cases({ usual: 15, long: 55, soak: 2_000 }) }
     )
   })
 })

@@ -6,7 +6,7 @@ import { type GeneratedNode, graphs, planBlocks, planOf, reference } from '../su
 import { type Outcome, runScenario, type Scenario } from '../support/run-to-end.js'
 import { completionOf, nodeReceiptsOf } from '../support/timed-receipts.js'
 
-const runs = cases({ usual: 6, long: 12, soak: 500 })
+const runs = cases({ usual: 6, long: 7, soak: 500 })
 
 function scenarioOf(
   nodes: readonly GeneratedNode[],

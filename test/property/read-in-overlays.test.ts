@@ -174,7 +174,7 @@ describe('what was read in an atomic composite', () => {
         const end = await new Play(given).run()
         expect(end).toEqual({ status: 'done', failure: undefined })
       }),
-      { numRuns: cases({ usual: 12, long: 60, soak: 2_000 }) }
+      { numRuns: cases({ usual: 12, long: 33, soak: 2_000 }) }
     )
   })
 })

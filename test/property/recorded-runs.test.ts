@@ -62,7 +62,7 @@ function changed({ blocks = [], ...rest }: Registrations, path: string): Registr
   return { ...rest, blocks: blocks.map(other) }
 }
 
-const program4 = { usual: 3, long: 40, soak: 400 }
+const program4 = { usual: 3, long: 22, soak: 400 }
 
 /** How many beginnings of a run are done again. */
 const BEGINNINGS = 8
@@ -140,7 +140,7 @@ describe('every run of a generated ledger', () => {
           runs += 1
         }
       }),
-      { numRuns: cases({ usual: 6, long: 100, soak: 2_000 }) }
+      { numRuns: cases({ usual: 6, long: 55, soak: 2_000 }) }
     )
     expect(runs).toBeGreaterThan(5)
   })

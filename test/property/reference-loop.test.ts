@@ -187,7 +187,7 @@ describe('reference loop', () => {
           expect(outcomeOf(pump)).toEqual(referenceLoop(graph, answers))
         }
       ),
-      { numRuns: cases({ usual: 150, long: 400 }) }
+      { numRuns: cases({ usual: 150, long: 220 }) }
     )
   })
 
@@ -205,7 +205,7 @@ describe('reference loop', () => {
           expect(foldRun(compiled, pump.deliveries, interpreted)).toEqual(pump.asks)
         }
       ),
-      { numRuns: cases({ usual: 100, long: 300 }) }
+      { numRuns: cases({ usual: 100, long: 165 }) }
     )
   })
 
@@ -222,7 +222,7 @@ describe('reference loop', () => {
         })
         expect(live.states).toEqual(folded)
       }),
-      { numRuns: cases({ usual: 60, long: 150 }) }
+      { numRuns: cases({ usual: 60, long: 82 }) }
     )
   })
 })

@@ -25,7 +25,7 @@ import { mortalProvider } from '../support/mortal-provider.js'
  * wherever the process dies. Blocks come once the second waits, or else before it can be sent.
  */
 
-const DEATHS = cases({ usual: 4, long: 10, soak: 200 })
+const DEATHS = cases({ usual: 4, long: 6, soak: 200 })
 const token = artifact('ExampleToken')
 
 let chain: TestChain

@@ -46,7 +46,7 @@ describe('stored bytes changed, checksums mended', () => {
         expect(report.ok, `${line}\n${changed}`).toBe(false)
         expect(report.failure?.index).toBeLessThanOrEqual(lastIndex(lines, which))
       }),
-      { numRuns: cases({ usual: 40, long: 250 }) }
+      { numRuns: cases({ usual: 40, long: 138 }) }
     )
   })
 
@@ -75,7 +75,7 @@ describe('stored bytes changed, checksums mended', () => {
           expect(report.ok).toBe(isSame)
         }
       ),
-      { numRuns: cases({ usual: 12, long: 60 }) }
+      { numRuns: cases({ usual: 12, long: 33 }) }
     )
   })
 
@@ -110,7 +110,7 @@ describe('forged with the right key', () => {
         if (!isOtherCode) expect(report.failure?.index).toBeLessThanOrEqual(unitIndex)
         else expect(report.notChecked.join()).toMatch(/receipt \d+: not executed again: other code/)
       }),
-      { numRuns: cases({ usual: 16, long: 100 }) }
+      { numRuns: cases({ usual: 16, long: 55 }) }
     )
   })
 
@@ -127,7 +127,7 @@ describe('forged with the right key', () => {
         const before = honest.items.slice(0, index).filter(({ unit }) => unit !== undefined).length
         expect(report.failure?.index).toBeLessThanOrEqual(Math.max(before, 6))
       }),
-      { numRuns: cases({ usual: 32, long: 200 }) }
+      { numRuns: cases({ usual: 32, long: 110 }) }
     )
   })
 
@@ -154,7 +154,7 @@ describe('forged with the right key', () => {
           expect(report.ok, `${how} ${at}`).toBe(false)
         }
       ),
-      { numRuns: cases({ usual: 12, long: 60 }) }
+      { numRuns: cases({ usual: 12, long: 33 }) }
     )
   })
 })

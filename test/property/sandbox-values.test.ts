@@ -42,7 +42,7 @@ describe('values that cross into a guest and back', () => {
         expect(done).toMatchObject({ resultText: `[${expected},${expected},${expected}]` })
         expect(done.kind === 'done' && done.writes.get('packages/guest/copy')).toBe(expected)
       }),
-      { numRuns: cases({ usual: 60, long: 150 }) }
+      { numRuns: cases({ usual: 60, long: 82 }) }
     )
   })
 
@@ -89,7 +89,7 @@ describe('values that cross into a guest and back', () => {
           expect(written).toBe(left === undefined ? null : canonicalize(left))
         }
       }),
-      { numRuns: cases({ usual: 60, long: 150 }) }
+      { numRuns: cases({ usual: 60, long: 82 }) }
     )
   })
 })

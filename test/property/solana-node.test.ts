@@ -88,7 +88,7 @@ it('a Solana node of tests answers by the rules of nodes, whatever was done to i
         await play.node.close()
       }
     }),
-    { numRuns: cases({ usual: 4, long: 100, soak: 3_000 }) }
+    { numRuns: cases({ usual: 4, long: 55, soak: 3_000 }) }
   )
 }, 600_000)
 

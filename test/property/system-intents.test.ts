@@ -109,7 +109,7 @@ describe('system intents', () => {
         }
       }),
       {
-        numRuns: cases({ usual: 10, long: 25, soak: 200 }),
+        numRuns: cases({ usual: 10, long: 14, soak: 200 }),
         examples: [
           [
             [

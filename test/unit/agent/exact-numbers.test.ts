@@ -70,7 +70,7 @@ describe('A7: numbers of a tool call', () => {
         expect(given).toEqual(approved)
         expect(saysExactly((given[0] as JsonObject)['amount'], number)).toBe(true)
       }),
-      { numRuns: cases({ usual: 8, long: 40 }) }
+      { numRuns: cases({ usual: 8, long: 22 }) }
     )
   })
 

@@ -45,7 +45,7 @@ describe('verify with re-execution (P1)', () => {
           expect(report.reexecuted).toBe(outcome.receipts.length)
         }
       ),
-      { numRuns: cases({ usual: 2, long: 12 }) }
+      { numRuns: cases({ usual: 2, long: 7 }) }
     )
   })
 })

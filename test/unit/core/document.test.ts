@@ -202,7 +202,7 @@ describe('placesIn', () => {
           expect(asJson([...path, 'missing'])).toEqual(asJson(path))
         }
       }),
-      { numRuns: cases({ usual: 200, long: 5_000 }) }
+      { numRuns: cases({ usual: 200, long: 2750 }) }
     )
   })
 

@@ -10,7 +10,7 @@ function redactorOf(...secrets: readonly string[]): Redactor {
   return redactor
 }
 
-const runs = { numRuns: cases({ usual: 60, long: 600 }) }
+const runs = { numRuns: cases({ usual: 60, long: 330 }) }
 const around = fc.string({ maxLength: 24, unit: 'binary-ascii' })
 
 describe('S1: a redactor finds a secret', () => {
@@ -124,7 +124,7 @@ describe('S2: what a redactor leaves', () => {
         expect(formsIn(given_.join(''), secret)).toEqual([])
         expect(given_.join('')).toBe(redactor.text(text))
       }),
-      { numRuns: cases({ usual: 300, long: 3_000 }) }
+      { numRuns: cases({ usual: 300, long: 1650 }) }
     )
   })
 

@@ -97,7 +97,7 @@ describe('an approval', () => {
           }
         }
       ),
-      { numRuns: cases({ usual: 40, long: 100 }) }
+      { numRuns: cases({ usual: 40, long: 55 }) }
     )
   })
 })

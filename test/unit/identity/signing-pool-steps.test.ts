@@ -245,7 +245,7 @@ describe('the memory of a signing pool', () => {
           })
         )
       }),
-      { numRuns: cases({ usual: 150, long: 1_000 }) }
+      { numRuns: cases({ usual: 150, long: 550 }) }
     )
   })
 })

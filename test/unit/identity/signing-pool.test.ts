@@ -69,7 +69,7 @@ describe('a signing pool', () => {
         for (let turn = 0; turn < turns; turn += 1) await pause(1)
         expect(hexOf(member.collect())).toBe(expected(hashes))
       }),
-      { numRuns: cases({ usual: 10, long: 25 }) }
+      { numRuns: cases({ usual: 10, long: 14 }) }
     )
     await member.close()
   })
@@ -104,7 +104,7 @@ describe('a signing pool', () => {
         }
         await Promise.all(closing)
       }),
-      { numRuns: cases({ usual: 6, long: 40 }) }
+      { numRuns: cases({ usual: 6, long: 22 }) }
     )
   })
 
@@ -253,7 +253,7 @@ describe('a signing pool', () => {
 })
 
 /** Each puts ten hashes of each identity. */
-const ROUNDS = cases({ usual: 4, long: 20 })
+const ROUNDS = cases({ usual: 4, long: 11 })
 
 describe('the signing pool of a process', () => {
   it('I2: signs for 100 identities in one thread and ends with its process', () => {

@@ -39,7 +39,7 @@ describe('verify', () => {
         const publicKey = publicKeyBytes(getPublicKey(seed))
         expect(await verdicts(sign(message, seed), message, publicKey)).toEqual(all)
       }),
-      { numRuns: cases({ usual: 10, long: 50 }) }
+      { numRuns: cases({ usual: 10, long: 28 }) }
     )
   })
 
@@ -51,7 +51,7 @@ describe('verify', () => {
         const [signature, changed, publicKey] = flipBit(parts, bit)
         expect(await verdicts(signature, changed, publicKey)).toEqual(none)
       }),
-      { numRuns: cases({ usual: 20, long: 100 }) }
+      { numRuns: cases({ usual: 20, long: 55 }) }
     )
   })
 

@@ -89,7 +89,7 @@ describe('recorded results', () => {
         )
         expect(results.whole()).toEqual(results.isWhole ? model : specials)
       }),
-      { numRuns: cases({ usual: 10, long: 40 }) }
+      { numRuns: cases({ usual: 10, long: 22 }) }
     )
   })
 
@@ -108,7 +108,7 @@ describe('recorded results', () => {
           model.filter(({ seq }) => seq >= border)
         )
       }),
-      { numRuns: cases({ usual: 8, long: 30 }) }
+      { numRuns: cases({ usual: 8, long: 16 }) }
     )
   })
 })

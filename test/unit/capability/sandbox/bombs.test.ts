@@ -87,7 +87,7 @@ describe('bombs', () => {
     )
     const programs = new Set<string>()
     const bombs = new Set<string>()
-    for (let repeat = 0; repeat < cases({ usual: 90, long: 300 }); repeat += 1) {
+    for (let repeat = 0; repeat < cases({ usual: 90, long: 165 }); repeat += 1) {
       // A module of its own each time disturbs memory, and the image cache, in between.
       if (repeat % 10 === 0)
         await execute(runs(`const junk = 'x'.repeat(${repeat * 997}); throw 1`))

@@ -123,7 +123,7 @@ describe('ignoreRules and git', () => {
         }
         expect(ignored).toEqual(byGit(repository, asked))
       }),
-      { numRuns: cases({ usual: 2, long: 40 }) }
+      { numRuns: cases({ usual: 2, long: 22 }) }
     )
   })
 })

@@ -223,7 +223,7 @@ describe('a transaction that expires', () => {
         expect(status).toBe('done')
         expect(own.lamports(bob.address) - LAMPORTS).toBe(BigInt(LEAST))
       }),
-      { numRuns: cases({ usual: 5, long: 40, soak: 500 }) }
+      { numRuns: cases({ usual: 5, long: 22, soak: 500 }) }
     )
   })
 })

@@ -68,7 +68,7 @@ describe('derived index', () => {
         }
       ),
       // Many small ones are more than the runs that there may be.
-      { numRuns: cases({ usual: 3, long: 15 }), examples: [[Array.from({ length: 40 }, () => 1)]] }
+      { numRuns: cases({ usual: 3, long: 8 }), examples: [[Array.from({ length: 40 }, () => 1)]] }
     )
   })
 

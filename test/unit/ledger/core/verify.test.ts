@@ -111,7 +111,7 @@ describe('verify without re-execution (P1)', () => {
           if (/^[RWO]/.test(line)) expect(report.failure?.index).toBeLessThanOrEqual(place.index)
         }
       ),
-      { numRuns: cases({ usual: 120, long: 300 }) }
+      { numRuns: cases({ usual: 120, long: 165 }) }
     )
   }, 60_000)
 })

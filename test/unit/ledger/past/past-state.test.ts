@@ -82,7 +82,7 @@ describe('a past state', () => {
           await again.close()
         }
       ),
-      { numRuns: cases({ usual: 12, long: 100 }) }
+      { numRuns: cases({ usual: 12, long: 55 }) }
     )
   })
 

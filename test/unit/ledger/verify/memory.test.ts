@@ -10,10 +10,10 @@ import { cases } from '../../../support/effort.js'
 import { createLedger } from '../../../support/ledgers.js'
 import { entry, fixedIdentity, ledgerOptions, unit } from '../core/support.js'
 
-const RECEIPTS = cases({ usual: 600, long: 2_000 })
+const RECEIPTS = cases({ usual: 600, long: 1100 })
 const HEAP_MB = 40
 /** Twice in each run: what the runs say of themselves is more than this heap. */
-const filler = 'x'.repeat((HEAP_MB * cases({ usual: 600_000, long: 1_000_000 })) / RECEIPTS)
+const filler = 'x'.repeat((HEAP_MB * cases({ usual: 600_000, long: 600_000 })) / RECEIPTS)
 
 let directory: string
 beforeEach(async () => {

@@ -46,7 +46,7 @@ describe('a window of signatures (P1)', () => {
           expect(await window.finish()).toBeUndefined()
         }
       ),
-      { numRuns: cases({ usual: 20, long: 60 }) }
+      { numRuns: cases({ usual: 20, long: 33 }) }
     )
   })
 

@@ -31,7 +31,7 @@ describe('a table of ids', () => {
         for (const [one, row] of model) expect(table.find(one)).toBe(row)
         expect(table.has(other)).toBe(model.has(other))
       }),
-      { numRuns: cases({ usual: 4, long: 40 }) }
+      { numRuns: cases({ usual: 4, long: 22 }) }
     )
   })
 
@@ -99,7 +99,7 @@ describe('a table of runs', () => {
           expect(table.derived(runId)).toEqual({ entries: count, digest, visits })
         }
       }),
-      { numRuns: cases({ usual: 6, long: 60 }) }
+      { numRuns: cases({ usual: 6, long: 33 }) }
     )
   })
 

@@ -4,7 +4,7 @@ import { builtModule } from '../../../support/built.js'
 import { cases } from '../../../support/effort.js'
 
 /** Intents that each identity is asked at once. */
-const INTENTS = cases({ usual: 6, long: 20 })
+const INTENTS = cases({ usual: 6, long: 11 })
 
 const program = `
   import { readdirSync } from 'node:fs'

@@ -123,7 +123,7 @@ describe('the check of histories', () => {
         expect(found.verdict).toBe(expected)
         if (found.verdict === 'linearizable') expect(isFit(history, found.order)).toBe(true)
       }),
-      { numRuns: cases({ usual: 500, long: 20_000 }) }
+      { numRuns: cases({ usual: 500, long: 11_000 }) }
     )
   })
 })

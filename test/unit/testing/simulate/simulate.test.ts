@@ -227,7 +227,7 @@ describe('a simulation finds', () => {
     expect(found).toMatchObject({ promise: 'linearizable' })
     const honest = { a: { target: registerOf({ isCached: false }), runs: registerRuns } }
     const isHonest = { nodes: honest, operation: registerOperation }
-    expect(await firstFailure(isHonest, { seeds: cases({ usual: 6, long: 100 }) })).toBe(undefined)
+    expect(await firstFailure(isHonest, { seeds: cases({ usual: 6, long: 55 }) })).toBe(undefined)
   })
 
   it('more receipts, effects or events than there may be', async () => {
