@@ -60,7 +60,7 @@ function addressOf(path: string): string {
 }
 
 /** Views of the page, whose addresses lead to the page itself. */
-const views: ReadonlySet<string> = new Set(['runs', 'waits', 'ledger', 'state', 'health'])
+const views: ReadonlySet<string> = new Set(['runs', 'waits', 'work', 'ledger', 'state', 'health'])
 
 /** What stands at an address, without its query; undefined for nothing. */
 export function fileAt(files: PageFiles, path: string): PageFile | undefined {

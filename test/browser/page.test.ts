@@ -34,6 +34,7 @@ const screens: readonly (readonly [name: string, path: string, seen: string, key
   ['turns of agents', '/runs/harbour?view=turns', '.turn .say'],
   ['waits', '/waits', 'text=Did carrier.book happen?'],
   ['a wait', '/waits/{token}', 'text=This page hashed all'],
+  ['queues and schedules', '/work', 'text=nightly.invoices'],
   ['the ledger, verified', '/ledger', 'text=140', 'v'],
   ['a receipt', '/ledger/38', 'text=this page hashed the result'],
   ['evidence', '/ledger?leaf={evidence}', 'text=this page checked its hash and its signature'],

@@ -10,6 +10,7 @@ import {
   serveFakeConsole
 } from '../support/console/fake-console.js'
 import { FakeLedger } from '../support/console/fake-ledger.js'
+import { hostileQueue, hostileSchedule } from '../support/console/fake-work.js'
 import { hostileRuns, hostileTexts } from '../support/console/hostile-runs.js'
 import { isTaken } from '../support/effort.js'
 import { expectVerifyFailure } from '../support/verified-close.js'
@@ -362,6 +363,11 @@ describe('a hostile ledger', () => {
       await item.click()
       await page.waitForSelector('text=This page hashed all')
     }
+    ledger.queues = hostileTexts.map((text) => hostileQueue(text))
+    ledger.schedules = hostileTexts.map((text) => hostileSchedule(text))
+    await page.goto(served.link('/work'))
+    await page.waitForSelector('h3 >> text=<img')
+    expect(await page.textContent('#app')).not.toMatch(/\p{Cf}|(?!\n)\p{Cc}/u)
     const made =
       'document.querySelectorAll("img, iframe, object, embed, #app script, #app style").length'
     expect(await page.evaluate(made)).toBe(0)
@@ -369,6 +375,27 @@ describe('a hostile ledger', () => {
     const links = await page.$$eval('a', (found) => found.map((one) => one.getAttribute('href')))
     expect(links.filter((href) => href !== null && !/^[/#]/.test(href))).toEqual([])
     expect(hostileTexts.length).toBeGreaterThan(5)
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+})
+
+describe('queues and schedules', () => {
+  it('are reached by keys, asked anew as runs move, and lead to runs', async (context) => {
+    const { page, faults } = await opened(context, '/runs')
+    await page.waitForSelector('text=july')
+    await page.keyboard.press('g')
+    await page.keyboard.press('q')
+    await page.waitForSelector('text=3 waiting')
+    const [first, second] = ledger.queues
+    ledger.queues = [first, second].flatMap((queue) =>
+      queue === undefined ? [] : [{ ...queue, waiting: 7 }]
+    )
+    served.send({ type: 'changed', place: '900.0', runs: null, isSigned: false } as never)
+    await page.waitForSelector('text=7 waiting')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/runs/june')
     expect(faults).toEqual([])
     await page.context().close()
   })

@@ -20,6 +20,7 @@ import { Shell } from './screens/shell.js'
 import { State } from './screens/state.js'
 import { Waits } from './screens/waits.js'
 import { followWidth } from './screens/width.js'
+import { Work } from './screens/work.js'
 
 /** Why the page shows nothing: without a session no question is answered. */
 const refusal = signal<{ code: string; message: string; fix?: string | undefined } | null>(null)
@@ -34,6 +35,7 @@ function Page() {
   useKeys({
     'g r': () => go(linkTo('runs')),
     'g w': () => go(linkTo('waits')),
+    'g q': () => go(linkTo('work')),
     'g l': () => go(linkTo('ledger')),
     'g s': () => go(linkTo('state')),
     'g h': () => go(linkTo('health')),
@@ -56,6 +58,7 @@ function Page() {
 const names = {
   runs: 'Runs',
   waits: 'Waits',
+  work: 'Work',
   ledger: 'Ledger',
   state: 'State',
   health: 'Health'
@@ -68,6 +71,8 @@ function Screen() {
       return id === undefined ? <Runs /> : <Run key={id} id={id} />
     case 'waits':
       return <Waits token={id} />
+    case 'work':
+      return <Work />
     case 'ledger':
       return <Ledger which={id} />
     case 'state':

@@ -6,8 +6,10 @@ import type {
   LogLine,
   Page,
   QueryRequests,
+  QueueLine,
   ReceiptView,
   RunLine,
+  ScheduleLine,
   ServiceRequests,
   VerificationProgress,
   WaitLine
@@ -16,6 +18,7 @@ import { type Chained, callsAt, chainOf, evidenceOf, type FakeEvidence } from '.
 import { identity } from './fake-journals.js'
 import { type FakeRun, fakeRuns } from './fake-runs.js'
 import { agentRun, callsOfTurn } from './fake-turns.js'
+import { fakeQueues, fakeSchedules } from './fake-work.js'
 
 type Requests = ServiceRequests & QueryRequests
 type Answered = {
@@ -37,6 +40,8 @@ export class FakeLedger {
   safeModeCause: { readonly code: string; readonly message: string } | null = null
   /** It was opened without its key. */
   readOnly = false
+  queues: readonly QueueLine[] = fakeQueues
+  schedules: readonly ScheduleLine[] = fakeSchedules
   /** What it says of open runs. */
   toResume: readonly Json[] = []
   /** Whether it says how far a verification is: earlier versions do not. */
@@ -310,6 +315,8 @@ export class FakeLedger {
       doctor: () => ({
         checks: this.safeModeCause === null ? checks : [safeModeCheck, ...checks]
       }),
+      queues: () => ({ queues: this.queues }),
+      schedules: () => ({ schedules: this.schedules }),
       grants: () => ({ items: [], next: null }),
       resumable: () => ({ runs: this.toResume, quarantined: [] }),
       locate: ({ text }) => ({

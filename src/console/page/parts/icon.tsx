@@ -1,6 +1,7 @@
 const paths = {
   runs: 'M3 4h10M3 8h10M3 12h6',
   waits: 'M8 2v3M5 3h6M4 6h8l-1 7H5zM8 9v2',
+  work: 'M2.5 4h4v3h-4zM2.5 10h4v3h-4zM9 5.500h4.500M9 11.500h4.500',
   ledger: 'M4 2h8v12H4zM4 5h3M4 8h6M4 11h3',
   state: 'M8 2l5 3v6l-5 3-5-3V5zM3 5l5 3 5-3M8 8v6',
   health: 'M2 8h3l2-5 3 10 2-5h2',

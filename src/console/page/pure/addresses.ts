@@ -1,6 +1,6 @@
 /** Addresses of the page: each view has one, and what is chosen in it stands in its query. */
 
-export const screenNames = ['runs', 'waits', 'ledger', 'state', 'health'] as const
+export const screenNames = ['runs', 'waits', 'work', 'ledger', 'state', 'health'] as const
 export type ScreenName = (typeof screenNames)[number]
 
 export interface Address {

@@ -9,10 +9,16 @@ type Words = readonly string[]
 
 export const showCommand = (run: string): Words => ['show', run, '--journal']
 export const diagnoseCommand = (run: string): Words => ['diagnose', run]
+export const queueCommand = (queue: string): Words => ['queues', queue]
 export const noteCommand: Words = ['note']
 
 export function cancelCommand(run: string, reason: string): Words {
   return ['cancel', run, ...(reason === '' ? [] : ['--reason', reason])]
+}
+
+/** Pauses a schedule that begins runs, or lets one go on that is paused. */
+export function scheduleCommand(schedule: string, isPaused: boolean): Words {
+  return ['schedules', schedule, isPaused ? '--resume' : '--pause']
 }
 
 type Answered = Parameters<typeof answerWords>[1] & {

@@ -190,6 +190,7 @@ const keys: readonly (readonly [keys: string, does: string])[] = [
   ['/', 'filter'],
   ['g r', 'runs'],
   ['g w', 'waits'],
+  ['g q', 'queues and schedules'],
   ['g l', 'ledger'],
   ['g s', 'state'],
   ['g h', 'health'],

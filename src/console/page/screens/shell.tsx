@@ -12,6 +12,7 @@ import { SafeModeSign } from './safe-mode.js'
 const labels: Readonly<Record<ScreenName, string>> = {
   runs: 'Runs',
   waits: 'Waits',
+  work: 'Work',
   ledger: 'Ledger',
   state: 'State',
   health: 'Health'
@@ -82,6 +83,7 @@ function Rail() {
       </div>
       <Place screen="runs" count={String(runCounts.value?.all ?? '')} />
       <Place screen="waits" count={openWaits.value} isHot />
+      <Place screen="work" />
       <Place screen="ledger" {...(found === null ? {} : { count: String(found.receipts) })} />
       <Place screen="state" />
       <Place screen="health" />

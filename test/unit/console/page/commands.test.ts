@@ -7,6 +7,8 @@ import {
   commandLine,
   diagnoseCommand,
   noteCommand,
+  queueCommand,
+  scheduleCommand,
   showCommand
 } from '../../../../src/console/page/pure/commands.js'
 import { builtFile } from '../../../support/built.js'
@@ -19,6 +21,9 @@ const commands = [
   showCommand('june'),
   diagnoseCommand('june'),
   noteCommand,
+  queueCommand('invoices'),
+  scheduleCommand('nightly', true),
+  scheduleCommand('nightly', false),
   cancelCommand('june', ''),
   cancelCommand('june', 'not wanted'),
   ...actions.map((action) => answerCommand('june', wait, action, '1'))

@@ -5,6 +5,7 @@ import { membersAsked, questionOf } from '../../../../src/console/page/pure/ques
 import { shownLine, shownText, shownValue } from '../../../../src/console/page/pure/shown-text.js'
 import { ageText, dayText, tookText } from '../../../../src/console/page/pure/time-text.js'
 import { widgetsOf } from '../../../../src/console/page/pure/widgets.js'
+import { limitsText, whenText } from '../../../../src/console/page/pure/work-text.js'
 
 describe('text of a ledger as the page draws it', () => {
   it('has no character that is not seen, and none that turns the text around', () => {
@@ -22,6 +23,29 @@ describe('text of a ledger as the page draws it', () => {
     expect(shownText('Zürich, 東京\nline')).toBe('Zürich, 東京\nline')
     expect(shownText('a\ud800b')).toBe('a\\u{d800}b')
     expect(shownValue({ key: 'v'.repeat(300) }, 20)).toHaveLength(21)
+  })
+})
+
+describe('what is to be done, in words', () => {
+  it('says each limit of a queue, and that nothing is done where nothing holds the ledger', () => {
+    const rate = { limit: 30, perMs: 60_000 }
+    expect(limitsText({ concurrency: 2, partitionConcurrency: 1, rate })).toBe(
+      '2, 1 of a partition, at most 30 each minute'
+    )
+    const none = { concurrency: null, partitionConcurrency: null, rate: null }
+    expect(limitsText(none)).toBe('nothing: no process holds the ledger')
+  })
+
+  it('says when, and rounds nothing', () => {
+    const every = (everyMs: number) => whenText({ cron: null, everyMs, timeZone: 'UTC' })
+    expect([1_500, 60_000, 5_400_000, 172_800_000].map(every)).toEqual([
+      'each 1500 ms',
+      'each minute',
+      'each 90 minutes',
+      'each 2 days'
+    ])
+    const cron = { cron: '30 2 * * *', everyMs: null, timeZone: 'Europe/Berlin' }
+    expect(whenText(cron)).toBe('30 2 * * *, Europe/Berlin')
   })
 })
 
