@@ -50,6 +50,35 @@ describe('the pool', () => {
     await own.close()
   })
 
+  it('X9: what waits for a thread that was ended gets another', async () => {
+    const clock = new ManualClock()
+    const own = createSandbox({ threads: 1, clock })
+    await own.warm()
+    const stuck = own.execute(request(runs('for (;;);'), { limits: { gasTicks: 1e9 } }))
+    const waiting = [1, 2].map((n) => own.execute(request(runs(`return ${n}`))))
+    for (let turn = 0; clock.nextDue === undefined && turn < 1_000; turn += 1) await null
+    clock.advance(limits.SANDBOX_WALL_MS)
+    expect(await stuck).toMatchObject({ code: 'killed' })
+    const texts = ['1', '2'].map((resultText) => expect.objectContaining({ resultText }))
+    expect(await Promise.all(waiting)).toEqual(texts)
+    await own.close()
+  })
+
+  it('X9: so many executions wait at most, and one more is refused', async () => {
+    const own = createSandbox({ threads: 1 })
+    await own.warm()
+    const loop = request(runs('for (;;);'), { limits: { gasTicks: 1e9, wallMs: 60_000 } })
+    const length = limits.SANDBOX_QUEUE_MAX + 2
+    const all = Promise.allSettled(Array.from({ length }, () => own.execute(loop)))
+    for (let turn = 0; turn < 10; turn += 1) await null
+    await own.close()
+    const codes = (await all).map((one) => (one.status === 'rejected' ? one.reason : one.value))
+    const [last, ...others] = codes.reverse()
+    const counted = { actual: length - 1, limit: length - 2 }
+    expect(last).toMatchObject({ code: 'core.limit_exceeded', context: counted })
+    expect(others.filter(({ code }) => code !== 'sandbox.closed')).toEqual([])
+  })
+
   it('X10: after close everything rejects, what runs and what waits included', async () => {
     const own = createSandbox({ threads: 1 })
     await own.warm()
