@@ -1,6 +1,12 @@
 import type { AttemptKey } from '../block/index.js'
 import type { Hash, IdentityId } from '../core/index.js'
-import { type Store, type VerifiedReceipt, verifyLedger } from '../ledger/index.js'
+import {
+  type Store,
+  type SubjectKeys,
+  type VerifiedReceipt,
+  type VerifyOptions,
+  verifyLedger
+} from '../ledger/index.js'
 import { Auditor } from './auditor.js'
 import type { CodeSource } from './code-source.js'
 import type { Difference } from './difference.js'
@@ -32,9 +38,12 @@ export async function replayReceipt(options: {
   readonly store: Store
   readonly identity: IdentityId
   readonly code: CodeSource
+  /** Opens what is under keys of subjects. */
+  readonly subjects?: SubjectKeys | undefined
+  readonly key?: VerifyOptions['key']
   readonly which: Hash | number
 }): Promise<ReceiptReplay | undefined> {
-  const { store, identity, code, which } = options
+  const { store, identity, subjects, key, code, which } = options
   const isWanted = ({ index, receipt }: VerifiedReceipt) =>
     typeof which === 'number' ? index === which : receipt.receiptHash === which
   const auditor = new Auditor({ code, identity, executions: 2, isWanted })
@@ -42,8 +51,7 @@ export async function replayReceipt(options: {
   const { hooks, found: differing } = hooksOf(auditor)
   const { onItem, onReceipt } = hooks
   const { failure } = await verifyLedger({
-    store,
-    identity,
+    ...{ store, identity, subjects, key },
     ...(onItem === undefined ? {} : { onItem }),
     onReceipt: async (verified) => {
       const problem = await onReceipt?.(verified)
@@ -71,6 +79,7 @@ export async function replayReceipt(options: {
 export async function reconstructState(options: {
   readonly store: Store
   readonly identity: IdentityId
+  readonly key?: VerifyOptions['key']
   readonly upTo: number
 }): Promise<{
   readonly state: ReadonlyMap<string, string | undefined>
@@ -78,12 +87,11 @@ export async function reconstructState(options: {
   readonly receipts: number
   readonly failure?: AuditFailure
 }> {
-  const { store, identity, upTo } = options
+  const { store, identity, key, upTo } = options
   const state = new Map<string, string | undefined>()
   let receipts = 0
   const { failure } = await verifyLedger({
-    store,
-    identity,
+    ...{ store, identity, key },
     onReceipt: ({ index, changes }) => {
       if (index > upTo) return ENOUGH
       for (const { key, text } of changes) {

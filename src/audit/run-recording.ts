@@ -79,6 +79,8 @@ export interface RecordOptions {
   readonly identity: Receipt['identity']
   readonly run: RunId
   readonly key?: VerifyOptions['key']
+  /** Opens what is under keys of subjects. */
+  readonly subjects?: VerifyOptions['subjects']
 }
 
 export async function recordRun(options: RecordOptions): Promise<RunRecording | undefined> {

@@ -29,6 +29,8 @@ export interface DeepVerifyOptions {
   readonly kept?: KeptPlace | undefined
   /** With it journals of open runs, and codes of derived records, are checked too (L12). */
   readonly key?: VerifyOptions['key']
+  /** Opens what is under keys of subjects; `key` may have them too. */
+  readonly subjects?: VerifyOptions['subjects']
 }
 
 /**
@@ -38,7 +40,8 @@ export interface DeepVerifyOptions {
  */
 export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<VerificationReport> {
   const began = elapsedMs()
-  const { store, identity, code, notes = [], kept, key, executions = 1 } = options
+  const { store, identity, code, notes = [], kept, key, subjects } = options
+  const { executions = 1 } = options
   const isAsked = options.reexecute ?? code !== undefined
   // Without the archives what runs have begun with is not here.
   const isWanted = isAsked && store.get(`${identity}/archived`) === undefined
@@ -52,7 +55,7 @@ export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<Veri
     identity,
     notes,
     kept,
-    key,
+    ...{ key, subjects },
     ...(hooks === undefined ? {} : hooks.hooks)
   })
   const isMoved = before !== chainHeadOf(store, identity)
@@ -78,6 +81,7 @@ export function hooksOf(auditor: Auditor): AuditHooks {
         return verdict
       },
       onReceipt: async (receipt) => {
+        if (receipt.isClosed) return undefined
         const verdict = await auditor.receipt(receipt)
         if (verdict !== undefined) difference = differenceOfReceipt(verdict, receipt)
         return verdict

@@ -16,6 +16,7 @@ export interface RunOptions extends RunWorkflowOptions {
   readonly workflow?: string
   readonly context?: string
   readonly trace?: string
+  readonly subject?: string
   readonly wait?: boolean
   readonly config?: string
 }
@@ -37,7 +38,9 @@ export async function run(
   const isPatient = options.wait === true
   const session = await openSession(frame, 'run', { config: options.config })
   const trace = options.trace === undefined ? {} : { trace: options.trace }
-  const params = { ...asked, id: runId, ...context, ...trace, follow: isPatient }
+  const { subject } = options
+  const about = subject === undefined ? {} : { subject }
+  const params = { ...asked, id: runId, ...context, ...trace, ...about, follow: isPatient }
   const events = session.client.stream('run', params)
   const { config } = options
   return followRun(frame, session, {

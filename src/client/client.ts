@@ -101,8 +101,9 @@ class LinkedClient implements Client {
     options: ClientStartOptions = {}
   ): Promise<StartedRun> {
     const { id = this.#random.uuid(), signal, ...terms } = options
-    const { inputs, context, trace, tags, queue } = terms
-    const params = { ...what, id, ...present({ inputs, context, trace, tags, queue }) }
+    const { inputs, context, trace, tags, subject, queue } = terms
+    const given = present({ inputs, context, trace, tags, subject, queue })
+    const params = { ...what, id, ...given }
     const started = await this.#request('start', params, signal)
     if ('refused' in started) throw refusedError(started.refused)
     return started

@@ -122,6 +122,11 @@ export const COMMAND_ID_LENGTH_MAX = 128
 /** Tags of one run, and characters of each. */
 export const RUN_TAGS_MAX = 16
 export const RUN_TAG_LENGTH_MAX = 128
+/** Characters of the name of a subject, and keys of subjects that are kept in memory. */
+export const SUBJECT_LENGTH_MAX = 128
+export const SUBJECT_KEYS_KEPT = 1024
+/** Keys of the state that an erasing names. */
+export const ERASED_STATE_KEYS_MAX = 1000
 /** Characters of the name of a signal; its id has at most COMMAND_ID_LENGTH_MAX. */
 export const SIGNAL_NAME_LENGTH_MAX = 128
 /** Bytes of the value of one signal, as canonical JSON. */

@@ -15,6 +15,7 @@ export const systemIntents = [
   'system.approver',
   'system.archive',
   'system.corehash',
+  'system.erase',
   'system.export',
   'system.grant',
   'system.identity.create',

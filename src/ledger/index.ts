@@ -42,6 +42,7 @@ export {
   mainIdentity,
   readIfPresent,
   replaceFile,
+  SubjectKeyFiles,
   unfinishedData
 } from './location/index.js'
 export type { LedgerMode } from './mode.js'
@@ -96,6 +97,15 @@ export { type SnapshotReport, writeSnapshot } from './snapshot/write.js'
 export { openLevelStore } from './stores/level.js'
 export { openMemoryStore } from './stores/memory.js'
 export type { KeyRange, Store, StoreItem } from './stores/port.js'
+export { scrubStore } from './stores/scrub.js'
+export { SubjectCipher } from './subject/cipher.js'
+export {
+  isSubjectId,
+  type SubjectId,
+  type SubjectKeys,
+  SubjectKeysInMemory
+} from './subject/subject-keys.js'
+export { ERASED_PREFIX, type LedgerSubjects } from './subject/subjects-api.js'
 export { isOfCodes } from './verify/code-check.js'
 export { VerificationKey } from './verify/key.js'
 export {

@@ -8,6 +8,8 @@ import type { PastLedger } from './past/past-types.js'
 import type { Evidence, Receipt, WriteSet } from './receipt/receipt.js'
 import type { Restoring } from './restoring.js'
 import type { Store } from './stores/port.js'
+import type { SubjectId, SubjectKeys } from './subject/subject-keys.js'
+import type { LedgerSubjects } from './subject/subjects-api.js'
 import type { VerificationKey } from './verify/key.js'
 
 /** How a ledger stands: its mode, its identity, how long its chain is. */
@@ -28,6 +30,8 @@ export interface CreateLedgerOptions {
   readonly signer: Signer
   /** 32 bytes from which blob salts are derived (formats.md §3). */
   readonly blobKey: Uint8Array
+  /** Keys of subjects; without them no run has one, and what is encrypted is not read. */
+  readonly subjects?: SubjectKeys | undefined
 }
 
 export interface OpenLedgerOptions extends Omit<CreateLedgerOptions, 'blobKey'> {
@@ -51,6 +55,10 @@ export interface RunRecord {
   readonly entries: number
   /** Milliseconds: `at` of the last `run.*` entry. */
   readonly updatedAt: number
+  /** The key of its subject was erased, or is not here: its entries say what is in clear alone. */
+  readonly isErased?: true
+  /** Under whose key it is; absent: it has no subject. */
+  readonly subject?: SubjectId
 }
 
 export type RunStatus = 'running' | 'waiting' | 'done' | 'failed' | 'cancelled'
@@ -234,6 +242,8 @@ export interface Ledger {
    * report is not clean, or when the ledger was opened in safe mode: then open it again.
    */
   leaveSafeMode(report: { readonly ok: boolean }): void
+  /** Subjects of runs, whose keys can be erased. */
+  readonly subjects: LedgerSubjects
   /** What was archived, and archiving more. */
   readonly archiving: LedgerArchiving
   /** For the import that puts a snapshot in its place. */

@@ -8,6 +8,7 @@ import type { LogFrontier } from './log/index.js'
 import type { Cause } from './mode.js'
 import type { Head } from './record/head.js'
 import type { Store } from './stores/port.js'
+import type { SubjectKeys } from './subject/subject-keys.js'
 
 /** Everything that opening found out. */
 export interface LedgerParts {
@@ -16,6 +17,7 @@ export interface LedgerParts {
   readonly identity: IdentityId
   readonly signer: Signer
   readonly blobKey: Uint8Array | undefined
+  readonly subjects: SubjectKeys | undefined
   readonly head: Head
   readonly headBytes: Uint8Array
   readonly frontier: LogFrontier

@@ -1,7 +1,6 @@
 import {
   type Hash,
   type IdentityId,
-  limits,
   type PublicKey,
   type RunId,
   sha256Hex,
@@ -13,13 +12,12 @@ import type { Archiving } from './archive/archiving.js'
 import { archivingOf } from './archive/archiving-of.js'
 import { Appender } from './chain/appender.js'
 import { type ChainHead, headRootOf } from './chain/chain-head.js'
-import { CommitQueue } from './commit/queue.js'
+import { CommitQueue, flushLimits } from './commit/queue.js'
 import type { QueuedItem } from './commit/queued-item.js'
 import { SigningQueue } from './commit/signing.js'
 import { CommitWriter } from './commit/writer.js'
 import { CurrentState } from './current/current-state.js'
 import type { Derived } from './derived/derived.js'
-import { addEntries, newDelta, runChangesOf } from './derived/run-records.js'
 import type { Appended, JournalItem, Position } from './item.js'
 import type {
   JournalEntry,
@@ -36,9 +34,12 @@ import { signedNoteOf } from './log/ledger-note.js'
 import { type Cause, causeOf, type LedgerMode, LedgerModes } from './mode.js'
 import type { PastLedger } from './past/past-types.js'
 import { Reader } from './read/reader.js'
+import { queuedRecord, toldCommit } from './read/run-record.js'
 import { storedState } from './read/stored-state.js'
 import { BlobSalts, saltedBlob } from './receipt/blob.js'
 import { Restoring } from './restoring.js'
+import { SubjectCipher } from './subject/cipher.js'
+import { RunSubjects } from './subject/subjects.js'
 import { VerificationKey } from './verify/key.js'
 
 type Range = NonNullable<Parameters<Ledger['receipts']>[0]>
@@ -61,6 +62,7 @@ export class OpenLedger implements Ledger {
   readonly verificationKey: VerificationKey | undefined
   readonly restoring: Restoring
   readonly archiving: Archiving
+  readonly subjects: RunSubjects
   readonly #opened: Pick<LedgerParts, 'store' | 'keys' | 'identity' | 'blobKey' | 'readOnly'>
   readonly #modes = new LedgerModes()
   readonly #openedWhole: boolean
@@ -72,6 +74,7 @@ export class OpenLedger implements Ledger {
   readonly #state: CurrentState
   readonly #derived: Derived
   readonly #reader: Reader
+  readonly #cipher: SubjectCipher
   readonly #queuedUnits = new Set<UnitId>()
   #past: Promise<PastLedger> | undefined
   /** Execution chain head of the last durable commit: what notes speak about. */
@@ -82,7 +85,8 @@ export class OpenLedger implements Ledger {
     const { store, keys, identity, signer, head, headBytes, frontier } = parts
     this.identity = identity
     this.hasKey = parts.blobKey !== undefined
-    this.verificationKey = parts.blobKey && new VerificationKey(parts.blobKey)
+    this.#cipher = new SubjectCipher(identity, parts.subjects)
+    this.verificationKey = parts.blobKey && new VerificationKey(parts.blobKey, this.#cipher)
     const { blobKey, readOnly } = parts
     this.#opened = { store, keys, identity, blobKey, readOnly }
     this.#salts = new BlobSalts(parts.blobKey ?? new Uint8Array(32))
@@ -91,29 +95,28 @@ export class OpenLedger implements Ledger {
     this.#writer = new CommitWriter({ store, keys, identity, signing, head, headBytes, frontier })
     this.#queue = new CommitQueue<QueuedItem>({
       write: (items, last) => this.#write(items, last),
-      flushItemsMax: limits.FLUSH_ITEMS_MAX,
-      flushBytesMax: limits.FLUSH_BYTES_MAX,
-      readyItems: limits.FLUSH_READY_ITEMS,
-      readyBytes: limits.FLUSH_READY_BYTES,
+      ...flushLimits,
       runOf: ({ runId }) => runId,
-      onChange: (change) =>
-        this.#modes.send({ type: change === 'flushing' ? 'flush.begun' : 'flush.ended' }),
+      onChange: (change) => this.#modes.flushes(change === 'flushing'),
       onFail: (error) => this.#poison(error)
     })
     this.restoring = new Restoring(this.#modes, this.#queue)
     this.#openedWhole = parts.unsafe === undefined
     const tree = () => this.#appender.chainHead.tree
     this.#state = new CurrentState(store, keys, this.#openedWhole ? tree : undefined)
+    const cipher = this.#cipher
     this.#appender = new Appender({
-      identity,
-      chainHead: parts.chainHead,
-      state: this.#state,
-      signing,
-      salts: this.#salts
+      ...{ identity, chainHead: parts.chainHead, state: this.#state },
+      ...{ signing, salts: this.#salts, cipher }
+    })
+    this.subjects = new RunSubjects({
+      ...{ blobKey, keys: readOnly ? undefined : parts.subjects, read: (key) => this.read(key) },
+      startedOf: (runId) => this.#storedRun(runId, {})?.started,
+      onDestroyed: () => this.#reader.forget()
     })
     this.#derived = parts.derived
     const [commits, archived] = [() => this.#writer.head.seq, () => this.archiving.history]
-    this.#reader = new Reader({ store, keys, derived: parts.derived, commits, archived })
+    this.#reader = new Reader({ store, keys, cipher, derived: parts.derived, commits, archived })
     this.archiving = archivingOf(parts, this.#queue, {
       ...{ commits, signer: () => this.#signing.signer, past: () => this.past() },
       settle: () => this.logHashes(),
@@ -187,15 +190,14 @@ export class OpenLedger implements Ledger {
   }
 
   run(runId: RunId, { durable = false } = {}): RunRecord | undefined {
-    const queued = newDelta()
-    if (durable) return this.#derived.run(runId, queued)
-    this.#queue.eachPending((item, position) => {
-      // The end of a flush reaches the derived records a moment before the queue.
-      if (item.runId === runId && position > this.#durablePosition) {
-        addEntries(queued, item.entries, { runChanges: runChangesOf(item) })
-      }
-    })
-    return this.#derived.run(runId, queued)
+    const record = this.#storedRun(runId, { durable })
+    return record && this.#cipher.openRecord(this.#opened.keys.run(runId), record)
+  }
+
+  #storedRun(runId: RunId, { durable = false }): RunRecord | undefined {
+    if (durable) return this.#derived.run(runId)
+    const place = { queue: this.#queue, durable: this.#durablePosition }
+    return queuedRecord(runId, this.#derived, place)
   }
 
   async *runs({ durable = false } = {}): AsyncGenerator<RunRecord> {
@@ -242,6 +244,8 @@ export class OpenLedger implements Ledger {
   }
 
   saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: Position): void {
+    // It has values in clear, and is never needed.
+    if (this.subjects.of(runId) !== undefined) return
     this.#derived.saveCheckpoint(runId, checkpoint, position)
     this.#derive()
   }
@@ -296,7 +300,7 @@ export class OpenLedger implements Ledger {
   }
 
   onCommit(...[listener]: Parameters<Ledger['onCommit']>): () => void {
-    return this.#derived.onAbsorbed(listener)
+    return this.#derived.onAbsorbed((commit) => listener(toldCommit(commit)))
   }
 
   enterSafeMode(cause: Cause): void {
@@ -304,12 +308,7 @@ export class OpenLedger implements Ledger {
   }
 
   leaveSafeMode(report: { readonly ok: boolean }): void {
-    // A ledger that was opened in safe mode was not folded.
-    if (!report.ok || !this.#openedWhole) {
-      const problem = report.ok ? 'it must be opened again' : 'verification found a failure'
-      throw new TallyError('ledger.not_recoverable', { problem })
-    }
-    this.#modes.send({ type: 'ledger.verified' })
+    this.#modes.verified(report, { isFolded: this.#openedWhole })
   }
 
   async close(): Promise<void> {
@@ -340,7 +339,8 @@ export class OpenLedger implements Ledger {
       }
     }
     const next = this.#queue.lastPosition + 1
-    const prepared = this.#appender.prepare(item, next, newKey)
+    const subject = this.subjects.take(item)
+    const prepared = this.#appender.prepare(item, { position: next, newKey, subject })
     const position = this.#queue.push(prepared.item, prepared.bytes)
     const { receipt, chainHead } = prepared.item
     if (receipt === undefined) return { ok: true, position }

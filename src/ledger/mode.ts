@@ -117,6 +117,23 @@ export class LedgerModes {
     this.#change(modeOf(this.#status.value))
   }
 
+  /** A flush has begun, or ended. */
+  flushes(isBegun: boolean): void {
+    this.send({ type: isBegun ? 'flush.begun' : 'flush.ended' })
+  }
+
+  /**
+   * Ends safe mode. Throws `ledger.not_recoverable` where the report is not clean, and for a ledger
+   * that was opened in safe mode: it was not folded.
+   */
+  verified({ ok }: { readonly ok: boolean }, { isFolded }: { readonly isFolded: boolean }): void {
+    if (!ok || !isFolded) {
+      const problem = ok ? 'it must be opened again' : 'verification found a failure'
+      throw new TallyError('ledger.not_recoverable', { problem })
+    }
+    this.send({ type: 'ledger.verified' })
+  }
+
   /**
    * Throws `ledger.poisoned`, `ledger.safe_mode`, `ledger.restoring` or `ledger.closed` unless
    * appends are taken.

@@ -14,6 +14,8 @@ import type { Receipt } from './receipt/receipt.js'
 import { encodeHead, type Head, parseHead } from './record/head.js'
 import { corrupt, parseRecord, type RecordItem } from './record/record.js'
 import type { Store } from './stores/port.js'
+import { SubjectCipher } from './subject/cipher.js'
+import type { SubjectKeys } from './subject/subject-keys.js'
 import { VerificationKey } from './verify/key.js'
 import type { GivenNote, VerificationReport } from './verify/report.js'
 import { verifyLedger } from './verify/verify.js'
@@ -26,6 +28,8 @@ export interface RepairOptions {
   readonly notes?: readonly GivenNote[]
   /** Where it is known, what is kept holds no forged journal of an open run. */
   readonly blobKey?: Uint8Array | undefined
+  /** Opens what is under keys of subjects. */
+  readonly subjects?: SubjectKeys | undefined
   /**
    * Allows the chain to be cut: an empty store, which gets the longest verified prefix and all
    * other identities byte for byte. The caller then switches the location to it (L9) and keeps the
@@ -57,9 +61,9 @@ export type RepairOutcome =
  * `ledger.not_recoverable` when that would lose something that was not acknowledged.
  */
 export async function repairLedger(options: RepairOptions): Promise<RepairOutcome> {
-  const { store, identity, notes = [], target, blobKey } = options
+  const { store, identity, notes = [], target, blobKey, subjects } = options
   const key = blobKey && new VerificationKey(blobKey)
-  const report = await verifyLedger({ store, identity, notes, key })
+  const report = await verifyLedger({ store, identity, notes, key, subjects })
   const { failure } = report
   const keys = new StoreKeys(identity)
   if (failure === undefined) return { kind: 'clean', report }
@@ -80,7 +84,10 @@ export async function repairLedger(options: RepairOptions): Promise<RepairOutcom
     throw new TallyError('ledger.not_recoverable', { problem: `verification failed at ${place}` })
   }
   checkNotes(report, notes, options.acknowledgeNotes ?? false)
-  const prefix = await copyPrefix({ store, target, keys, identity, commits: failure.commit })
+  const prefix = await copyPrefix({
+    ...{ store, target, keys, identity, subjects },
+    commits: failure.commit
+  })
   await copyOthers(store, target, keys)
   return { kind: 'cut', report, ...prefix }
 }
@@ -106,13 +113,15 @@ async function copyPrefix(options: {
   readonly target: Store
   readonly keys: StoreKeys
   readonly identity: IdentityId
+  readonly subjects: SubjectKeys | undefined
   readonly commits: number
 }): Promise<{
   readonly commits: number
   readonly receipts: number
   readonly lostCommits: number
 }> {
-  const { store, target, keys, identity, commits } = options
+  const { store, target, keys, identity, subjects, commits } = options
+  const cipher = new SubjectCipher(identity, subjects)
   const batch = new PutBatch(target)
   const fold = new PrefixFold(store, keys, identity)
   let lostCommits = 0
@@ -123,7 +132,7 @@ async function copyPrefix(options: {
     }
     await batch.put(key, value)
     for (const item of parseRecord(key, unwrapValue(key, value)).items) {
-      fold.add(key, item)
+      fold.add(key, cipher.open(key, item))
       for (const hash of item.largeBlobs) {
         const blob = store.get(keys.blob(hash))
         if (blob !== undefined) await batch.put(keys.blob(hash), blob)

@@ -102,5 +102,6 @@ export type {
 } from './service/service-types.js'
 export type { ArchiveOptions, ArchiveResult } from './system/archive-options.js'
 export type { ArchivePolicy } from './system/archive-policy.js'
+export type { ErasedSubject } from './system/erasing.js'
 export type { ExportOptions, ExportReport } from './system/exporting.js'
 export type { OutsideSigner } from './system/own-keys.js'

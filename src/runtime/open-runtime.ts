@@ -29,6 +29,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
   try {
     await runtime.checkIntegrity()
     if (options.mode !== 'replay') await runtime.archives.resume()
+    if (options.mode !== 'replay') await runtime.erasing.resume()
     await runtime.loadPackages(options.packages ?? [])
     if (options.mode !== 'replay') await noteSessions({ opened, registry })
     if (options.serve !== false) await listen(runtime, options.handOver)

@@ -25,7 +25,10 @@ import {
   type OwnerSocket,
   openLedger,
   openMemoryStore,
-  type Store
+  type Store,
+  SubjectKeyFiles,
+  type SubjectKeys,
+  SubjectKeysInMemory
 } from '../ledger/index.js'
 import type { HandOver } from './opening/hand-over.js'
 import { type OutsideSigner, OwnKeys, outsideKeys } from './system/own-keys.js'
@@ -109,7 +112,8 @@ export async function openForRuntime(
     if (!location.marker.identities.includes(identity)) {
       throw new TallyError('ledger.identity_missing', { identity })
     }
-    const ledger = await openSigned(store, keys)
+    const subjects = new SubjectKeyFiles(location.realPath, identity, random)
+    const ledger = await openSigned(store, keys, subjects)
     await clearUpKeys(ledger, location, keys)
     const { realPath } = location
     const place = { realPath, location, socket }
@@ -174,7 +178,8 @@ async function openInMemory(options: OpenOptions, random: Random): Promise<Opene
   const held = signer === undefined ? given : outsideKeys(signer, identity)
   const keys = new OwnKeys({ keys: held, isKept: true })
   const store = openMemoryStore()
-  const ledger = await openSigned(store, keys)
+  const subjects = new SubjectKeysInMemory(() => random.bytes(32))
+  const ledger = await openSigned(store, keys, subjects)
   const close = async () => {
     await keys.close()
     await store.close()
@@ -190,10 +195,11 @@ function closing(ledger: Ledger, close: () => Promise<void>): () => Promise<void
 }
 
 /** Opens with the key in force, which another process may have put there and died. */
-async function openSigned(store: Store, own: OwnKeys): Promise<Ledger> {
+async function openSigned(store: Store, own: OwnKeys, subjects: SubjectKeys): Promise<Ledger> {
   const open = () => {
     const { identity, blobKey } = own.keys
-    return openLedger({ store, identity, signer: own.signer(), blobKey, create: 'if-absent' })
+    const keys = { signer: own.signer(), blobKey, subjects }
+    return openLedger({ store, identity, ...keys, create: 'if-absent' })
   }
   try {
     return await open()

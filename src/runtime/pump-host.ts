@@ -52,7 +52,10 @@ export function hostOf(
     ...(outside === undefined ? {} : { outside }),
     block: (name) => registry.bound(name),
     provider: (name) => (name === CHILD_EFFECT ? children : registry.provider(name)),
-    threw: (run, at, thrown) => exceptions.keep({ ...thrown, run, at }),
+    threw: (run, at, thrown) => {
+      // Its text may have what the run is given, and nothing removes it from that file.
+      if (ledger.subjects.of(run) === undefined) exceptions.keep({ ...thrown, run, at })
+    },
     refusesEffect: new PrincipalGate(ledger, registry).refusesEffect
   }
 }

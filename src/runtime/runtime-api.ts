@@ -41,6 +41,7 @@ import type { StartedRun, StartOptions, WorkflowStartOptions } from './run/start
 import type { ScheduleOptions } from './schedule/schedule-options.js'
 import type { ArchiveOptions, ArchiveResult } from './system/archive-options.js'
 import type { ArchivePolicy } from './system/archive-policy.js'
+import type { ErasedSubject } from './system/erasing.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
 
 /** Where the ledger is, what code runs on it, and how it behaves. */
@@ -319,6 +320,16 @@ export interface Runtime extends AsyncDisposable {
    * await tally.archive({ path: 'archives/2026-06.archive.gz', before: '2026-07-01' })
    */
   archive(options: ArchiveOptions): Promise<ArchiveResult>
+  /**
+   * Destroys the key of a subject: what its runs have kept is read by nobody again, and the ledger
+   * verifies as before, without it. With `dryRun` only says what would be erased, and what cannot
+   * be. Nothing is kept under that name any more. Rejects with `ledger.not_erased` while a run of
+   * the subject is open, `ledger.safe_mode`.
+   *
+   * @example
+   * await tally.erase('customer-17')
+   */
+  erase(subject: string, options?: { readonly dryRun?: boolean }): Promise<ErasedSubject>
   /**
    * A signed note over everything committed so far: keep it elsewhere, it anchors the history.
    * Rejects with `ledger.safe_mode`: a ledger that is wrong is not endorsed.

@@ -66,6 +66,7 @@ import type { ScheduleOptions } from './schedule/schedule-options.js'
 import { exemptSecrets } from './service/redacted-service.js'
 import { servingOf } from './serving.js'
 import { type Archives, archivesOf } from './system/archiving.js'
+import { type Erasing, erasingOf } from './system/erasing.js'
 import type { ExportOptions, ExportReport } from './system/exporting.js'
 import { Importing } from './system/importing.js'
 import { SystemActs } from './system/system-intents.js'
@@ -99,6 +100,7 @@ export class WiredRuntime implements Runtime {
   readonly quarantine: Quarantine
   readonly schedules: ScheduleKeeper
   readonly archives: Archives
+  readonly erasing: Erasing
   #warnings: readonly string[] = []
   #causes: readonly OpeningCause[] = []
   #closed: Promise<void> | undefined
@@ -139,9 +141,9 @@ export class WiredRuntime implements Runtime {
     const codeHashes = () => packages.installedCode()
     this.#lock = new IntegrityLock({ ledger, kernel: KERNEL_VERSION, realPath, codeHashes })
     this.archives = archivesOf(this, () => this.#lock.keep())
-    const archives = this.archives
-    const acting = { ...opened, clock, random, profile, versions, registry, packages, archives }
-    this.#acts = new SystemActs(acting)
+    this.erasing = erasingOf(this, store)
+    const acting = { ...opened, ...{ clock, random, profile, versions, registry, packages } }
+    this.#acts = new SystemActs({ ...acting, archives: this.archives, erasing: this.erasing })
     this.#importing = new Importing(opened)
     this.#inspections = new Inspections({ ledger, registry, events: this.events })
     this.intents = new Intents({
@@ -162,9 +164,7 @@ export class WiredRuntime implements Runtime {
     })
     this.schedules = scheduleKeeperOf(this, clock)
     this.#conversation = new Conversation({
-      ledger,
-      registry,
-      packages,
+      ...{ ledger, registry, packages },
       start: (document, given) => this.begin(document, given)
     })
     runs.messages.onPermission((wait, by) => this.intents.approve(wait, by))
@@ -357,6 +357,7 @@ export class WiredRuntime implements Runtime {
 
   readonly archive: Runtime['archive'] = (options) =>
     this.archives.archive(this.#random.uuid() as RunId, options)
+  readonly erase: Runtime['erase'] = (...given) => this.erasing.erase(...given)
 
   status(): RuntimeStatus {
     const warnings = [...this.#warned(), ...this.runsOf.withoutCode.warningsNow()]
@@ -372,7 +373,7 @@ export class WiredRuntime implements Runtime {
   // Runs cannot end while an import holds their commits.
   async #close(): Promise<void> {
     await this.#importing.close()
-    await this.archives.close()
+    await Promise.all([this.archives.close(), this.erasing.settled()])
     this.#opened.socket?.pause()
     this.schedules.close()
     await this.runsOf.close()

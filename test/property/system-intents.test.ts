@@ -27,6 +27,7 @@ const fitting: Partial<Record<(typeof systemIntents)[number], fc.Arbitrary<unkno
   }),
   'system.revoke': record({ codeHash: hash, capabilities: fc.constant(['contacts.read']) }),
   'system.takeover': record({ receipts: fc.nat(9), receiptHash: fc.constant(null) }),
+  'system.erase': record({ subject: fc.constantFrom('one', 'other'), dryRun: fc.boolean() }),
   'system.upgrade': fc.oneof(
     fc.constant({ to: { ...programVersions } }),
     record({ to: record({ kernel: version }) }),
@@ -118,6 +119,12 @@ describe('system intents', () => {
                 payload: { to: { kernel: '9.9.9' } },
                 principal: { kind: 'owner', id: 'owner' },
                 road: 'alone'
+              },
+              {
+                action: 'system.upgrade',
+                payload: { to: { ...programVersions } },
+                principal: { kind: 'owner', id: 'owner' },
+                road: 'step'
               }
             ]
           ]

@@ -33,6 +33,7 @@ export const longFiles: readonly string[] = [
   'test/property/crash-store.test.ts',
   'test/property/determinism.test.ts',
   'test/property/document-turns.test.ts',
+  'test/property/erase-kill.test.ts',
   'test/property/executor-crash.test.ts',
   'test/property/executor-kill.test.ts',
   'test/property/fairness.test.ts',

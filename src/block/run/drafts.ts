@@ -15,6 +15,7 @@ export interface AskedRun {
   readonly context: JsonObject | undefined
   readonly trace: RunTrace | undefined
   readonly tags: readonly string[] | undefined
+  readonly subject?: string | undefined
   readonly principal: Json
 }
 
@@ -46,6 +47,7 @@ export function startedDraft(
     ...(start.context === undefined ? {} : { context: start.context }),
     ...(start.trace === undefined ? {} : { trace: start.trace }),
     ...(start.tags === undefined ? {} : { tags: start.tags }),
+    ...(start.subject === undefined ? {} : { subject: start.subject }),
     ...(parent === undefined ? {} : { parent }),
     ...(queue === undefined ? {} : { queue }),
     base,

@@ -82,6 +82,8 @@ export interface RunStarted extends EntryBase {
   readonly tags?: readonly string[]
   /** The run whose workflow waits for it: of no influence either; absent: none does. */
   readonly parent?: RunId
+  /** Under whose key it is kept: of no influence either; absent: under none. */
+  readonly subject?: string
   /** In which it waits for its turn: of no influence either; absent: it waits for none. */
   readonly queue?: QueueTerms
   /** Versions to which the names alone of its document have led (B10); absent: to none. */

@@ -34,6 +34,10 @@ export function addKeepingCommands(add: Add): void {
     .option('--before <date>', 'history before this date')
     .option('--through <receipt>', 'history through this receipt: its hash, or its place')
     .option('--check', 'check the file alone, and change nothing')
+  const erasing = async () => (await import('../erase.js')).erase
+  add('erase <subject>', 'destroy the key of a subject, for ever', erasing)
+    .option('--dry-run', 'say what would be erased and what cannot be, and change nothing')
+    .option(...configOption)
   add('demo', 'see it all in a minute', async () => (await import('../demo.js')).demo).option(
     '--keep',
     'keep what it made'

@@ -15,6 +15,7 @@ export function addRunCommands(add: Add): void {
     .option('--workflow <name>', 'a registered workflow in code, instead of a file')
     .option('--context <json>', 'context of the run: a JSON object, or @file')
     .option('--trace <traceparent>', 'trace of the caller, in the form of W3C Trace Context')
+    .option('--subject <name>', 'whose data it is about: kept under a key that can be erased')
     .option(...waitOption)
     .option(...configOption)
   const resume = async () => (await import('../resume.js')).resume

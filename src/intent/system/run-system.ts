@@ -6,6 +6,7 @@ import { KERNEL_HASH, KERNEL_ID, KERNEL_VERSION } from '../kernel-version.js'
 import { payloadTextOf } from '../payload-text.js'
 import { recordedState } from '../providers.js'
 import { archiveHistory } from './archive.js'
+import { eraseSubject } from './erase.js'
 import { createIdentity } from './identities.js'
 import { revokeKey } from './keys.js'
 import { installPackage, uninstallPackage } from './packages.js'
@@ -22,6 +23,7 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
   'package.uninstall': uninstallPackage,
   'system.approver': changeApprover,
   'system.archive': archiveHistory,
+  'system.erase': eraseSubject,
   'system.grant': (work) => changeGrants(work, 'grant'),
   'system.identity.create': createIdentity,
   'system.key.revoke': revokeKey,
@@ -42,6 +44,7 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
 /** Only the owner's, also where others may administer (K13). */
 const ownerOnly: ReadonlySet<string> = new Set([
   'system.archive',
+  'system.erase',
   'system.export',
   'system.identity.create',
   'system.import',
@@ -62,6 +65,7 @@ const ownerOnly: ReadonlySet<string> = new Set([
 /** What the runtime begins and ends: only it knows what the payload is to name. */
 const singleStepOnly: ReadonlySet<string> = new Set([
   'system.archive',
+  'system.erase',
   'system.identity.create',
   'system.publish',
   'system.quarantine',

@@ -8,6 +8,8 @@ import type { Receipt } from '../receipt/receipt.js'
 import type { RecordItem } from '../record/record.js'
 import { openMemoryStore } from '../stores/memory.js'
 import type { Store } from '../stores/port.js'
+import type { ReadItem } from '../subject/cipher.js'
+import { ClosedRuns } from '../verify/closed-runs.js'
 import { CheckedBodies } from '../verify/item-bodies.js'
 import { JournalHashes, signedJournal } from '../verify/journal-hashes.js'
 import { different } from '../verify/receipt-check.js'
@@ -69,6 +71,8 @@ class ArchiveCheck {
   readonly #blobs: { readonly hash: Hash; readonly text: string }[] = []
   /** Keys that were in force so far, and the rotations that led to them. */
   #inForce: { readonly rotations: readonly string[]; readonly keys: ReadonlySet<PublicKey> }
+  /** An archive is checked by whoever has it: keys of subjects are elsewhere. */
+  readonly #closed: ClosedRuns
   #evidence = 0
   #withheld = 0
 
@@ -85,6 +89,7 @@ class ArchiveCheck {
     this.#keys = new StoreKeys(identity)
     this.#walk = new BoundaryWalk(identity, from, publicKey)
     this.#runs = new RunCheck(identity)
+    this.#closed = new ClosedRuns(identity)
   }
 
   async run(): Promise<ArchiveReport> {
@@ -122,6 +127,7 @@ class ArchiveCheck {
   #notChecked(): readonly string[] {
     const said = ['state roots, seeds and unit ids: give it to a verification of its ledger']
     if (this.#withheld > 0) said.push(`${this.#withheld} bodies withheld`)
+    said.push(...this.#closed.notChecked())
     const before = this.#begunBefore.size
     if (before > 0) said.push(`journals of ${before} runs that began in an earlier archive`)
     return said
@@ -140,9 +146,10 @@ class ArchiveCheck {
   }
 
   async #commit(text: string): Promise<void> {
-    const items = this.#walk.next(this.#keys.commit(this.#walk.boundary.commits), Buffer.from(text))
+    const key = this.#keys.commit(this.#walk.boundary.commits)
+    const items = this.#walk.next(key, Buffer.from(text))
     const store = await this.#blobStore(items)
-    for (const item of items) await this.#item(item, store)
+    for (const item of items) await this.#item(this.#closed.open(key, item), store)
   }
 
   /** The bodies before a commit, each named by it. */
@@ -158,7 +165,7 @@ class ArchiveCheck {
     return store
   }
 
-  async #item(item: RecordItem, store: Store): Promise<void> {
+  async #item(item: ReadItem, store: Store): Promise<void> {
     const { commits: commit, receipts: index } = this.#walk.boundary
     const bodies = new CheckedBodies(store, this.#keys, item)
     const isWhole = this.#hasBegun(item)
@@ -220,10 +227,14 @@ class ArchiveCheck {
     return false
   }
 
-  #entries({ runId, entries }: RecordItem): readonly string[] {
+  #entries(item: ReadItem): readonly string[] {
+    const { runId, entries } = item
     return entries.map((text) => {
       const checked = this.#runs.add(runId, text, undefined)
-      if (checked.ok) return checked.kind
+      if (checked.ok) {
+        this.#closed.met(item, checked.kind)
+        return checked.kind
+      }
       const { field, signed, computed } = checked.problem
       throw new Found(`${field} of run ${runId}: ${signed} and ${computed}`)
     })

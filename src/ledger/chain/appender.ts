@@ -13,8 +13,10 @@ import { SignedRecord, type SigningQueue } from '../commit/signing.js'
 import type { CurrentState } from '../current/current-state.js'
 import type { EvidenceDraft, JournalItem, Position, UnitDraft } from '../item.js'
 import { ReceiptAssembler } from '../receipt/assemble.js'
-import { type BlobSalts, embed } from '../receipt/blob.js'
+import { type BlobSalts, type EmbeddedText, embed, refer } from '../receipt/blob.js'
 import { assembleEvidence } from '../receipt/evidence.js'
+import type { SubjectCipher } from '../subject/cipher.js'
+import type { SubjectId } from '../subject/subject-keys.js'
 import { advance, type ChainHead, nextState, ROTATION_ACTION } from './chain-head.js'
 
 /** An item ready for the queue, with the bytes of its texts in UTF-8. */
@@ -38,6 +40,7 @@ export class Appender {
   readonly #signing: SigningQueue
   readonly #assembler: ReceiptAssembler
   readonly #salts: BlobSalts
+  readonly #cipher: SubjectCipher
   #chainHead: ChainHead
   /** Of the last item: most are of the same run as the one before. */
   #lastRunId: RunId | undefined
@@ -48,12 +51,14 @@ export class Appender {
     readonly state: CurrentState
     readonly signing: SigningQueue
     readonly salts: BlobSalts
+    readonly cipher: SubjectCipher
   }) {
     this.#identity = options.identity
     this.#chainHead = options.chainHead
     this.#state = options.state
     this.#signing = options.signing
     this.#salts = options.salts
+    this.#cipher = options.cipher
     this.#assembler = new ReceiptAssembler(options.salts)
   }
 
@@ -63,25 +68,39 @@ export class Appender {
 
   /**
    * The queued form of an item, whose place will be `position`. `newKey` is the key that a rotation
-   * hands over to. Throws `ledger.invalid_item`.
+   * hands over to, `subject` the key under which it is written. Throws `ledger.invalid_item`,
+   * `ledger.no_subject_key`.
    */
   prepare(
     { runId, entries, runChanges, journalHash, unit, evidence }: JournalItem,
-    position: Position,
-    newKey: PublicKey | undefined
+    { position, newKey, subject }: ItemPlace
   ): PreparedItem {
     if (runId !== this.#lastRunId && !isRunId(runId)) throw invalid('its run id is malformed')
     this.#lastRunId = runId
     // What can still be refused is, before the unit moves the chain head.
     if (evidence !== undefined) canonicalize(evidence.details)
-    const done = unit === undefined ? undefined : this.#unit(unit, position, newKey)
-    const signed = evidence === undefined ? undefined : this.#evidence(evidence)
+    const stored =
+      subject === undefined
+        ? { entries }
+        : {
+            entries: entries.map((text) => this.#cipher.encryptEntry(subject, runId, text)),
+            plain: entries
+          }
+    const isPrivate = subject !== undefined
+    const done = unit && this.#unit(isPrivate ? kept(unit) : unit, { position, newKey, isPrivate })
+    const signed = evidence && this.#evidence(isPrivate ? keptEvidence(evidence) : evidence)
     let bytes = (done?.bytes ?? 0) + (signed?.bytes ?? 0)
-    for (const entry of entries) bytes += Buffer.byteLength(entry)
+    for (const entry of stored.entries) bytes += Buffer.byteLength(entry)
+    const blobs = [...(done?.blobs ?? []), ...(signed?.blobs ?? [])]
+    const encrypted =
+      subject === undefined
+        ? []
+        : [...new Set(blobs)].map((blob) => this.#cipher.encryptBody(subject, runId, blob))
     const item: QueuedItem = {
       runId,
-      entries,
-      blobs: [...(done?.blobs ?? []), ...(signed?.blobs ?? [])],
+      ...stored,
+      blobs: isPrivate ? [] : blobs,
+      encrypted,
       changes: done?.changes ?? [],
       chainHead: this.#chainHead,
       runChanges,
@@ -92,11 +111,15 @@ export class Appender {
     return { item, bytes }
   }
 
-  #unit(unit: UnitDraft, position: Position, newKey: PublicKey | undefined) {
+  #unit(
+    unit: UnitDraft,
+    { position, newKey, isPrivate }: Omit<ItemPlace, 'subject'> & { readonly isPrivate: boolean }
+  ) {
     if ((unit.action === ROTATION_ACTION) !== (newKey !== undefined)) {
       throw invalid('a key rotation is appended by rotate() only')
     }
-    const { changes, writeSet, blobs } = unitChanges(unit.writes, (key) => this.#state.read(key))
+    const read = (key: string) => this.#state.read(key)
+    const { changes, writeSet, blobs } = unitChanges(unit.writes, read, isPrivate)
     const next = nextState(this.#chainHead, changes, newKey)
     const assembled = this.#assembler.assemble(unit, {
       identity: this.#identity,
@@ -131,6 +154,22 @@ export class Appender {
   }
 }
 
+/** Where an item is to stand, and how. */
+interface ItemPlace {
+  readonly position: Position
+  readonly newKey: PublicKey | undefined
+  readonly subject: SubjectId | undefined
+}
+
+/** Of a run with a subject no record that is signed has a value, or the hash of one alone. */
+function kept(unit: UnitDraft): UnitDraft {
+  return { ...unit, payloadPrivate: true, resultPrivate: true }
+}
+
+function keptEvidence(evidence: EvidenceDraft): EvidenceDraft {
+  return { ...evidence, isPrivate: true, areDetailsPrivate: true }
+}
+
 function bytesOf(texts: readonly string[]): number {
   return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0)
 }
@@ -149,11 +188,13 @@ const noChanges: UnitChanges = { changes: [], writeSet: '[]', blobs: [] }
 
 /**
  * Orders a unit's writes by key (UTF-16 code units), drops those that change nothing, and builds
- * the write set. Throws `ledger.invalid_item` for keys that cannot be state.
+ * the write set. Throws `ledger.invalid_item` for keys that cannot be state. `isPrivate`: no value
+ * stands in the write set, but those of the kernel's own keys, which roots are made of.
  */
 function unitChanges(
   writes: ReadonlyMap<string, string | null>,
-  read: (key: string) => string | undefined
+  read: (key: string) => string | undefined,
+  isPrivate: boolean
 ): UnitChanges {
   if (writes.size === 0) return noChanges
   if (writes.size > limits.WRITE_SET_KEYS_MAX) throw invalid('it changes too many keys')
@@ -170,16 +211,27 @@ function unitChanges(
     changes.push([key, after])
     if (writeSet.length > 1) writeSet += ','
     writeSet += '{'
+    const embedded = isPrivate && !key.startsWith(KERNEL_PREFIX) ? refer : embedPlain
     if (after !== null) {
-      const embedded = embed(after, undefined)
-      if (embedded.blob !== undefined) blobs.push(embedded.blob)
-      writeSet += `"after":${embedded.text},`
+      const { text, blob } = embedded(after)
+      if (blob !== undefined) blobs.push(blob)
+      writeSet += `"after":${text},`
     }
-    if (before !== undefined) writeSet += `"before":${embed(before, undefined).text},`
+    if (before !== undefined) {
+      const { text, blob } = embedded(before)
+      // The item that wrote it may have it in its write set, which names no body.
+      if (isPrivate && blob !== undefined) blobs.push(blob)
+      writeSet += `"before":${text},`
+    }
     writeSet += `"key":${canonicalString(key)}}`
   }
   return { changes, writeSet: `${writeSet}]`, blobs }
 }
+
+/** Keys that the kernel alone writes. */
+const KERNEL_PREFIX = 'system/'
+
+const embedPlain = (text: string): EmbeddedText => embed(text, undefined)
 
 function checkKey(key: string): void {
   if (key === '' || key.length > limits.STATE_KEY_LENGTH_MAX || key.includes('\0')) {

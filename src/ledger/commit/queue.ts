@@ -1,5 +1,13 @@
-import { nextTurn } from '../../core/index.js'
+import { limits, nextTurn } from '../../core/index.js'
 import type { Position } from '../item.js'
+
+/** Of every ledger. */
+export const flushLimits = {
+  flushItemsMax: limits.FLUSH_ITEMS_MAX,
+  flushBytesMax: limits.FLUSH_BYTES_MAX,
+  readyItems: limits.FLUSH_READY_ITEMS,
+  readyBytes: limits.FLUSH_READY_BYTES
+} as const
 
 /** What the queue needs to know of its owner. */
 export interface QueueOptions<Item> {

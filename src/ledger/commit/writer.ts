@@ -143,7 +143,7 @@ export class CommitWriter {
       leaves.push(leafHash(signed))
       return signed
     }
-    for (const { runId, entries, mac, receipt, evidence, blobs } of items) {
+    for (const { runId, entries, mac, receipt, evidence, blobs, encrypted } of items) {
       const { inRecord, large } = splitBlobs(blobs)
       for (const { hash, blob } of large) {
         const key = this.#keys.blob(hash)
@@ -157,6 +157,7 @@ export class CommitWriter {
         entries,
         blobs: inRecord,
         largeBlobs: large.map(({ hash }) => hash),
+        encrypted,
         mac,
         receipt: receipt && {
           text: logged(receipt.record.text()),

@@ -9,7 +9,7 @@ import { addEntries, beginsRun, newDelta, type RunDelta, runChangesOf } from './
 /** What a durable commit brings, as far as derived records are concerned. */
 export interface DerivableCommit {
   readonly seq: number
-  readonly items: readonly Pick<QueuedItem, 'runId' | 'entries' | 'runChanges'>[]
+  readonly items: readonly Pick<QueuedItem, 'runId' | 'entries' | 'plain' | 'runChanges'>[]
   readonly receipts: readonly { readonly unitId: UnitId; readonly receiptHash: Hash }[]
   readonly leaves: readonly Uint8Array[]
   /** Log and state after it. */

@@ -17,3 +17,4 @@ export {
   mainIdentity,
   parseMarker
 } from './marker.js'
+export { SubjectKeyFiles } from './subject-files.js'

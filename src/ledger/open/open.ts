@@ -94,6 +94,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger
     identity,
     signer,
     blobKey,
+    subjects: options.subjects,
     head: owned.head,
     headBytes: owned.headBytes,
     frontier: found.frontier,

@@ -6,19 +6,25 @@ export function linesOf({ header, items }: CommitRecord): readonly CommitLine[] 
   const lines: CommitLine[] = []
   const { seq: commitSeq } = header
   let { leaves: leaf, receipts: index } = header
-  for (const { runId, entries, receipt, evidence } of items) {
-    lines.push({ place: lines.length + 1, kind: 'run', runId })
-    for (const text of entries) lines.push({ place: lines.length + 1, kind: 'entry', runId, text })
+  let place = 0
+  for (const { runId, entries, receipt, evidence, closedBy } of items) {
+    place += 1
+    lines.push({ place, kind: 'run', runId })
+    for (const text of entries) {
+      place += 1
+      // What cannot be read keeps its place.
+      if (closedBy === undefined) lines.push({ place, kind: 'entry', runId, text })
+    }
     if (receipt !== undefined) {
       const { text } = receipt
-      const place = { place: lines.length + 1, runId, commitSeq, leaf, index }
-      lines.push({ ...place, kind: 'receipt', text })
+      place += 1
+      lines.push({ place, runId, commitSeq, leaf, index, kind: 'receipt', text })
       leaf += 1
       index += 1
     }
     if (evidence !== undefined) {
-      const place = { place: lines.length + 1, runId, commitSeq, leaf, index: null }
-      lines.push({ ...place, kind: 'evidence', text: evidence })
+      place += 1
+      lines.push({ place, runId, commitSeq, leaf, index: null, kind: 'evidence', text: evidence })
       leaf += 1
     }
   }

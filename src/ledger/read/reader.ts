@@ -2,7 +2,6 @@ import {
   canonicalize,
   type Hash,
   isTallyError,
-  type Json,
   nextTurn,
   type RunId,
   sha256Hex,
@@ -15,22 +14,17 @@ import { unwrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import type { ForgedJournal, JournalEntry, LogRecord, StoredReceipt } from '../ledger-api.js'
 import type { Receipt, WriteSet } from '../receipt/receipt.js'
-import {
-  corrupt,
-  hasEntryFields,
-  parseRecord,
-  type RecordHeader,
-  type RecordItem
-} from '../record/record.js'
-import { receiptHashIn } from '../record/slice.js'
+import { corrupt, parseRecord, type RecordHeader, type RecordItem } from '../record/record.js'
 import type { Store } from '../stores/port.js'
+import type { ReadItem, SubjectCipher } from '../subject/cipher.js'
 import { ItemBodies } from './bodies.js'
 import { forgedJournal } from './forged-journals.js'
 import { logRecords } from './log-records.js'
+import { checkOpen, storedEntries } from './stored-entries.js'
 
 export interface CommitRecord {
   readonly header: RecordHeader
-  readonly items: readonly RecordItem[]
+  readonly items: readonly ReadItem[]
 }
 
 export interface WritingReceipt {
@@ -52,6 +46,7 @@ const RUNS_AT_ONCE = 512
 export class Reader {
   readonly #store: Store
   readonly #keys: StoreKeys
+  readonly #cipher: SubjectCipher
   readonly #derived: Derived
   /** Durable commit records so far. */
   readonly #commits: () => number
@@ -61,12 +56,14 @@ export class Reader {
   constructor(options: {
     readonly store: Store
     readonly keys: StoreKeys
+    readonly cipher: SubjectCipher
     readonly derived: Derived
     readonly commits: () => number
     readonly archived: () => ArchivedHistory | undefined
   }) {
     this.#store = options.store
     this.#keys = options.keys
+    this.#cipher = options.cipher
     this.#derived = options.derived
     this.#commits = options.commits
     this.#archived = options.archived
@@ -82,7 +79,7 @@ export class Reader {
       checkCommit(this.#archived(), seq, what)
       throw corrupt(key, 'the commit record is missing')
     }
-    const record = parseRecord(key, unwrapValue(key, value))
+    const record = this.#parsed(key, value)
     this.#records.set(seq, record)
     for (const oldest of this.#records.keys()) {
       if (this.#records.size <= RECORDS_KEPT) break
@@ -95,8 +92,18 @@ export class Reader {
   async *records(from: number, to: number): AsyncGenerator<CommitRecord> {
     if (from < to) checkCommit(this.#archived(), from)
     for await (const [key, value] of this.#store.entries(this.#keys.commits(from, to))) {
-      yield parseRecord(key, unwrapValue(key, value))
+      yield this.#parsed(key, value)
     }
+  }
+
+  #parsed(key: string, value: Uint8Array): CommitRecord {
+    const { header, items } = parseRecord(key, unwrapValue(key, value))
+    return { header, items: items.map((item) => this.#cipher.open(key, item)) }
+  }
+
+  /** Forgets what it has read under keys of subjects. */
+  forget(): void {
+    this.#records.clear()
   }
 
   async *receipts(from: number, to: number): AsyncGenerator<StoredReceipt> {
@@ -213,6 +220,7 @@ export class Reader {
       if (nextFirst !== undefined && nextFirst <= from) continue
       for (const item of this.record(seq, `Run ${runId}`).items) {
         if (item.runId !== runId) continue
+        checkOpen(item)
         for (const entry of this.#entries(item, seq, isWanted)) {
           if (entry.n >= from) yield entry
         }
@@ -234,6 +242,7 @@ export class Reader {
       if (nextFirst !== undefined && nextFirst <= from) continue
       for (const item of this.record(seq, `Run ${runId}`).items) {
         if (item.runId !== runId) continue
+        checkOpen(item)
         for (const entry of storedEntries(item, seq, this.#keys)) {
           if (first >= from || entry.n >= from) part.push(entry)
         }
@@ -267,6 +276,7 @@ export class Reader {
       const seqs = new Set(some.flatMap((run) => run.seqs))
       for (const seq of [...seqs].sort((one, other) => one - other)) {
         for (const item of this.record(seq).items) {
+          if (item.closedBy !== undefined) continue
           found.get(item.runId)?.push(...this.#entries(item, seq, isWanted))
         }
         await nextTurn()
@@ -278,7 +288,7 @@ export class Reader {
   /** What open runs have in their journals that the ledger has not written. */
   forgedJournal(authenticate: (journalHash: Hash) => Hash): Promise<ForgedJournal | undefined> {
     const [store, keys, derived] = [this.#store, this.#keys, this.#derived]
-    return forgedJournal({ store, keys, derived, authenticate })
+    return forgedJournal({ store, keys, derived, cipher: this.#cipher, authenticate })
   }
 
   /** The entries of an item whose texts are wanted; the others are not parsed. */
@@ -342,58 +352,4 @@ export class Reader {
       commitSeq: record.header.seq
     }
   }
-}
-
-/** A journal entry as it is stored, parsed when it is first looked into. */
-class StoredEntry {
-  readonly text: string
-  readonly commitSeq: number
-  readonly #keys: StoreKeys
-  #parsed: (Pick<JournalEntry, 'n'> & object) | undefined
-
-  constructor(text: string, commitSeq: number, keys: StoreKeys) {
-    this.text = text
-    this.commitSeq = commitSeq
-    this.#keys = keys
-  }
-
-  get n(): number {
-    return this.#entry().n
-  }
-
-  get value(): Json {
-    return this.#entry() as unknown as Json
-  }
-
-  #entry(): Pick<JournalEntry, 'n'> & object {
-    if (this.#parsed !== undefined) return this.#parsed
-    const value: unknown = JSON.parse(this.text)
-    if (!hasEntryFields(value as Json)) {
-      throw corrupt(this.#keys.commit(this.commitSeq), 'a journal entry is malformed')
-    }
-    this.#parsed = value as Pick<JournalEntry, 'n'> & object
-    return this.#parsed
-  }
-}
-
-/** What an item's last entry has beside it. */
-interface Beside {
-  mac?: Hash
-  receiptHash?: Hash
-  evidence?: string
-}
-
-/** The entries of an item of a commit record, in order. */
-function storedEntries(
-  { entries, receipt, mac, evidence }: RecordItem,
-  seq: number,
-  keys: StoreKeys
-): readonly JournalEntry[] {
-  const stored = entries.map((text): StoredEntry & Beside => new StoredEntry(text, seq, keys))
-  const last = stored.at(-1)
-  if (last === undefined) return stored
-  if (mac !== undefined) last.mac = mac
-  if (receipt !== undefined) last.receiptHash = receiptHashIn(receipt.text)
-  if (evidence !== undefined) last.evidence = evidence
-  return stored
 }

@@ -50,6 +50,11 @@ export function embed(bodyText: string, salt: Hash | undefined): EmbeddedText {
   return bytes <= limits.INLINE_BYTES_MAX ? { text: bodyText } : reference(bodyText, bytes)
 }
 
+/** A reference to a body, however short. */
+export function refer(bodyText: string): EmbeddedText {
+  return reference(bodyText, Buffer.byteLength(bodyText))
+}
+
 function reference(blob: string, bytes: number): EmbeddedText {
   return { text: `{"$blob":"${sha256Hex(blob)}","bytes":${bytes}}`, blob }
 }

@@ -24,8 +24,9 @@ import {
  *   B...            blob named by a record of the item; its hash is that of the text after the
  *                   letter
  *   L"hash"         the same, in a value of its own because it is large
+ *   S"..."          the same, under the key of the run's subject (docs/spec/subjects.md)
  *
- * Order within an item: I J* M R W O E B* L*.
+ * Order within an item: I J* M R W O E B* L* S*.
  */
 export const RECORD_VERSION = 1
 
@@ -39,7 +40,7 @@ export interface RecordHeader {
   readonly seq: number
 }
 
-export type LineKind = 'C' | 'I' | 'J' | 'M' | 'R' | 'W' | 'O' | 'E' | 'B' | 'L'
+export type LineKind = 'C' | 'I' | 'J' | 'M' | 'R' | 'W' | 'O' | 'E' | 'B' | 'L' | 'S'
 
 export function headerLine({ epoch, leaves, receipts, seq }: RecordHeader): string {
   return (
@@ -59,6 +60,8 @@ export interface RecordItem {
   readonly blobs: readonly string[]
   /** Hashes of blobs kept in values of their own. */
   readonly largeBlobs: readonly Hash[]
+  /** Bodies under the key of the run's subject. */
+  readonly encrypted: readonly string[]
 }
 
 export interface StoredReceiptText {
@@ -155,11 +158,14 @@ function parseItem(
   const evidence = one('E')
   const blobs = many('B')
   const largeBlobs = many('L').map(hashOf)
+  const encrypted = many('S').map(quotedIn)
   if (at !== to) throw corrupt(key, 'its lines are out of order')
   const runId = runText?.slice(1, -1)
   if (!isRunId(runId) || runText !== `"${runId}"`) throw corrupt(key, 'a run id is malformed')
   if (!largeBlobs.every((hash) => hash !== undefined))
     throw corrupt(key, 'the hash of a blob is malformed')
+  if (!encrypted.every((text) => text !== undefined))
+    throw corrupt(key, 'an encrypted body is malformed')
   if (macText !== undefined && mac === undefined) throw corrupt(key, 'a code is malformed')
   const receipt = receiptIn(key, text, writeSet, result)
   if (receipt === undefined && evidence === undefined && entries.length === 0) {
@@ -172,7 +178,8 @@ function parseItem(
     receipt,
     evidence,
     blobs,
-    largeBlobs
+    largeBlobs,
+    encrypted
   }
 }
 
@@ -197,6 +204,12 @@ export function hashOf(text: string | undefined): Hash | undefined {
   return isHash(hash) && text === `"${hash}"` ? hash : undefined
 }
 
+const encryptedText = /^"([0-9a-f]{48}\.[A-Za-z0-9+/=]+)"$/
+
+function quotedIn(text: string): string | undefined {
+  return encryptedText.exec(text)?.[1]
+}
+
 /** The lines of an item. */
 export function itemLines(item: RecordItem): string {
   let lines = `\nI"${item.runId}"`
@@ -209,6 +222,7 @@ export function itemLines(item: RecordItem): string {
   if (item.evidence !== undefined) lines += `\nE${item.evidence}`
   for (const blob of item.blobs) lines += `\nB${blob}`
   for (const hash of item.largeBlobs) lines += `\nL"${hash}"`
+  for (const text of item.encrypted) lines += `\nS"${text}"`
   return lines
 }
 

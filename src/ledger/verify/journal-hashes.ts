@@ -1,7 +1,7 @@
 import { chainJournal, type Hash, isHash, type JsonObject, type RunId } from '../../core/index.js'
 import type { FieldProblem } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
-import type { RecordItem } from '../record/record.js'
+import type { ReadItem } from '../subject/cipher.js'
 import type { VerificationKey } from './key.js'
 import type { VerificationFailure } from './report.js'
 import { type BesideEnd, endProblem } from './run-end.js'
@@ -45,10 +45,11 @@ export class JournalHashes {
 
   /** Takes the lines of an item; `kinds` are those of the entries, `place` that of the item. */
   take(
-    { runId, entries, mac }: RecordItem,
+    { runId, entries, mac, closedBy }: ReadItem,
     kinds: readonly string[],
     place: Pick<VerificationFailure, 'commit' | 'index'>
   ): JournalLines {
+    if (closedBy !== undefined) return closedLines
     let hash = this.#hashes.get(runId) ?? ''
     const before: string[] = []
     for (const entry of entries) {
@@ -68,11 +69,11 @@ export class JournalHashes {
     }
     if (end === undefined) {
       if (entries.length > 0) this.#hashes.set(runId, hash)
-      return new JournalLines(before)
+      return new CheckedLines(before)
     }
     this.#hashes.delete(runId)
     this.#ended = runId
-    return new JournalLines(before, { entry: end, isCancelled: this.#cancelled.delete(runId) })
+    return new CheckedLines(before, { entry: end, isCancelled: this.#cancelled.delete(runId) })
   }
 }
 
@@ -82,8 +83,14 @@ interface RunEnd {
   readonly isCancelled: boolean
 }
 
+/** What is compared with the journal lines of one item. */
+export interface JournalLines {
+  problem(signed: Hash | undefined): FieldProblem | undefined
+  endProblem(beside: BesideEnd): FieldProblem | undefined
+}
+
 /** Journal lines of one item: hashes of the journal before each of them. */
-export class JournalLines {
+class CheckedLines implements JournalLines {
   readonly #before: readonly string[]
   readonly #end: RunEnd | undefined
 
@@ -111,6 +118,12 @@ export class JournalLines {
     const before = this.#before.at(-1) ?? 'no journal'
     return endProblem(this.#end.entry, { ...this.#end, before }, beside)
   }
+}
+
+/** Those of a run whose key is not here: nothing can be said of them. */
+const closedLines: JournalLines = {
+  problem: () => undefined,
+  endProblem: () => undefined
 }
 
 /** Hash of a journal that a receipt signs. */

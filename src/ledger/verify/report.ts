@@ -122,6 +122,8 @@ export interface VerifiedReceipt {
   /** In the order of `inputPayload.sealed`; undefined where a body is withheld. */
   readonly sealed: readonly (SealedBody | undefined)[]
   readonly stateBefore: StateView
+  /** The key of the subject of its run is not here: no hook has seen its entries. */
+  readonly isClosed?: true
 }
 
 /**

@@ -50,8 +50,11 @@ export class RunCheck {
     this.#approvals = new ApprovalCheck(identity)
   }
 
-  /** Checks one entry; `visit` is its commit, if derived records cover that. */
-  add(runId: RunId, text: string, visit: number | undefined): CheckedEntry {
+  /**
+   * Checks one entry; `visit` is its commit, if derived records cover that, and `stored` how it
+   * stands there.
+   */
+  add(runId: RunId, text: string, visit: number | undefined, stored = text): CheckedEntry {
     const entry = this.#read(text)
     if (entry === undefined) {
       return wrong('journal', text.slice(0, 200), 'a canonical journal entry')
@@ -67,7 +70,7 @@ export class RunCheck {
     const kept = kind === 'sealed' ? this.#keep(text) : undefined
     const problem = kept ?? this.#approvals.add(runId, kind, text)
     if (visit !== undefined && kind.startsWith('run.')) {
-      runs.fold(row, { text, kind, status: stringIn(this.#scan.member('status')), at })
+      runs.fold(row, { text: stored, kind, status: stringIn(this.#scan.member('status')), at })
     }
     return problem === undefined ? { ok: true, kind } : { ok: false, problem }
   }

@@ -1,9 +1,11 @@
-import type { RunId } from '../../core/index.js'
+import type { Json, RunId } from '../../core/index.js'
+import type { StoredChange } from '../chain/stored-write-set.js'
 import type { TextOf } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { RecordItem } from '../record/record.js'
+import type { ReadItem } from '../subject/cipher.js'
 import type { CheckedBodies } from './item-bodies.js'
-import type { VerifiedReceipt } from './report.js'
+import type { VerifiedItem, VerifiedReceipt } from './report.js'
 import type { RunCheck } from './run-check.js'
 import type { StateFold } from './state-fold.js'
 
@@ -50,4 +52,34 @@ export function checkBodies(receipt: Receipt, bodies: CheckedBodies): void {
 export function withheldOf({ inputPayload }: Receipt, runs: RunCheck): number {
   return inputPayload.sealed.filter(({ responseHash }) => runs.sealed(responseHash) === undefined)
     .length
+}
+
+/** The journal entries of an item as hooks see them. */
+export function seenItem(item: RecordItem, fold: StateFold): VerifiedItem {
+  const { runId, entries, receipt, evidence } = item
+  const { receipts: index, receiptHash: previousReceiptHash } = fold.chainHead
+  return {
+    index,
+    runId,
+    entries,
+    values: entries.map((text) => JSON.parse(text) as Json),
+    hasReceipt: receipt !== undefined,
+    evidence,
+    previousReceiptHash,
+    stateBefore: fold
+  }
+}
+
+/** What a write set changes, with its texts: undefined where they are withheld. */
+export function changedTexts(
+  changes: readonly StoredChange[],
+  item: ReadItem,
+  bodies: CheckedBodies
+): readonly { readonly key: string; readonly text: string | null | undefined }[] {
+  // The item that wrote what stood there before may have it in its write set, which names no body.
+  if (item.isOpened) for (const { before = '' } of changes) bodies.resolve(before)
+  return changes.map(({ key, text, after }) => ({
+    key,
+    text: text === undefined && after !== undefined ? bodies.resolve(after) : text
+  }))
 }

@@ -1,4 +1,4 @@
-import { canonicalize, type Hash, type IdentityId, type Json } from '../../core/index.js'
+import { canonicalize, type Hash, type IdentityId } from '../../core/index.js'
 import { type ArchivedHistory, readHistory, signedHistory } from '../archive/history.js'
 import { codedForm, uncheckedForm } from '../derived/record-form.js'
 import { readUncheckedWatermark, type Watermark } from '../derived/watermark.js'
@@ -10,10 +10,14 @@ import type { Receipt } from '../receipt/receipt.js'
 import { type Head, parseHead } from '../record/head.js'
 import { parseRecord, type RecordHeader, type RecordItem } from '../record/record.js'
 import type { Store } from '../stores/port.js'
+import type { ReadItem } from '../subject/cipher.js'
+import type { SubjectKeys } from '../subject/subject-keys.js'
 import { archivedPart, isBefore, notCheckedOfArchives } from './archived-report.js'
+import { ClosedRuns } from './closed-runs.js'
 import { CodeCheck } from './code-check.js'
 import { DerivedCheck } from './derived-check.js'
 import { checkHead, checkKept, checkStateEntries } from './end-checks.js'
+import { evidenceProblem } from './evidence-check.js'
 import { findingOf, Stop } from './finding.js'
 import { CheckedBodies } from './item-bodies.js'
 import { JournalHashes, type JournalLines, signedJournal } from './journal-hashes.js'
@@ -32,7 +36,7 @@ import {
   type VerificationReport
 } from './report.js'
 import { RunCheck } from './run-check.js'
-import { checkBodies, seenReceipt, withheldOf } from './seen-receipt.js'
+import { changedTexts, checkBodies, seenItem, seenReceipt, withheldOf } from './seen-receipt.js'
 import { SignatureWindow } from './signature-window.js'
 import { StateFold } from './state-fold.js'
 
@@ -45,6 +49,8 @@ export interface VerifyOptions {
   readonly kept?: KeptPlace | undefined
   /** With it journals of open runs, and codes of derived records, are checked too (L12). */
   readonly key?: VerificationKey | undefined
+  /** Opens what is under keys of subjects; else it is not checked. `key` may have them too. */
+  readonly subjects?: SubjectKeys | undefined
   /** Sees the journal entries of each item, in order, before the item's receipt. */
   readonly onItem?: ItemHook
   /** Sees each receipt that passed, in order, before its signature is known to be good. */
@@ -77,6 +83,7 @@ class Verification {
   readonly #memory = new ChainMemory()
   readonly #runs: RunCheck
   readonly #journals: JournalHashes
+  readonly #closed: ClosedRuns
   readonly #notes: NoteCheck
   readonly #signatures = new SignatureWindow<VerificationFailure>()
   #derived: DerivedCheck | undefined
@@ -95,6 +102,7 @@ class Verification {
     this.#fold = new StateFold(options.identity)
     this.#runs = new RunCheck(options.identity)
     this.#journals = new JournalHashes(options.key)
+    this.#closed = new ClosedRuns(options.identity, options)
     this.#notes = new NoteCheck(options.identity, options.notes ?? [])
   }
 
@@ -137,12 +145,14 @@ class Verification {
       const { header, items } = parseRecord(key, unwrapValue(key, value))
       this.#header(key, header)
       let ordinal = 0
-      for (const item of items) {
+      for (const stored of items) {
+        const item = this.#closed.open(key, stored)
         const bodies = new CheckedBodies(store, this.#keys, item)
         const index = this.#fold.chainHead.receipts
         const place = { index, commit: this.#commits }
-        const lines = this.#journals.take(item, this.#journal(item), place)
-        if (this.#options.onItem !== undefined) await this.#item(item)
+        const lines = this.#journals.take(item, this.#journal(item, stored), place)
+        if (this.#options.onItem !== undefined && item.closedBy === undefined)
+          await this.#item(item)
         const { receipt, evidence: text } = item
         const resultText = receipt && bodies.resolve(receipt.result)
         if (receipt !== undefined) {
@@ -177,7 +187,8 @@ class Verification {
       },
       onItem: (item, { seq: commit, receipts: index }) => {
         this.#commits = commit
-        this.#journals.take(item, this.#journal(item), { index, commit })
+        const read = this.#closed.open(this.#keys.commit(commit), item)
+        this.#journals.take(read, this.#journal(read, item), { index, commit })
         this.#journals.passed()
       },
       fail: (problem) => this.#fail(problem)
@@ -199,34 +210,25 @@ class Verification {
   }
 
   /** Checks the journal entries of an item; gives their kinds. */
-  #journal({ runId, entries }: RecordItem): readonly string[] {
+  #journal(item: ReadItem, stored: RecordItem): readonly string[] {
+    const { runId, entries } = item
     const isDerived = this.#commits < (this.#watermark?.seq ?? 0)
     const visit = isDerived ? this.#commits : undefined
-    return entries.map((text) => {
-      const checked = this.#runs.add(runId, text, visit)
+    return entries.map((text, index) => {
+      const checked = this.#runs.add(runId, text, visit, stored.entries[index])
       if (!checked.ok) this.#fail({ ...checked.problem, key: runId })
+      this.#closed.met(item, checked.kind)
       return checked.kind
     })
   }
 
   async #item(item: RecordItem): Promise<void> {
-    const { runId, entries, receipt, evidence } = item
-    const { chainHead } = this.#fold
-    const problem = await this.#options.onItem?.({
-      index: chainHead.receipts,
-      runId,
-      entries,
-      values: entries.map((text) => JSON.parse(text) as Json),
-      hasReceipt: receipt !== undefined,
-      evidence,
-      previousReceiptHash: chainHead.receiptHash,
-      stateBefore: this.#fold
-    })
+    const problem = await this.#options.onItem?.(seenItem(item, this.#fold))
     if (problem !== undefined) this.#fail(problem)
   }
 
   async #receipt(
-    item: RecordItem,
+    item: ReadItem,
     {
       bodies,
       resultText,
@@ -247,10 +249,7 @@ class Verification {
     const checked = checkReceipt({ stored, identity, fold: this.#fold, memory: this.#memory })
     if (!checked.ok) this.#fail(checked.problem)
     const { receipt, changes, chainHead, leaf, textOf } = checked
-    const changed = changes.map(({ key, text, after }) => ({
-      key,
-      text: text === undefined && after !== undefined ? bodies.resolve(after) : text
-    }))
+    const changed = changedTexts(changes, item, bodies)
     this.#require(lines.problem(signedJournal(receipt)))
     if (this.#archived !== undefined && receipt.intent === ARCHIVE_ACTION) {
       const said = bodies.resolveValue(receipt.inputPayload.payload, textOf)
@@ -267,7 +266,8 @@ class Verification {
         resultText,
         textOf
       })
-      const problem = await onReceipt({ ...seen, commitSeq, changes: changed })
+      const closed = item.closedBy === undefined ? {} : ({ isClosed: true } as const)
+      const problem = await onReceipt({ ...seen, ...closed, commitSeq, changes: changed })
       if (problem !== undefined) this.#fail(problem)
     } else checkBodies(receipt, bodies)
     this.#memory.remember(receipt.receiptHash)
@@ -281,14 +281,10 @@ class Verification {
     const parsed = parseEvidence(text)
     if (!parsed.ok) this.#fail({ ...parsed.problem, field: `evidence.${parsed.problem.field}` })
     const evidence = parsed.record
-    const { chainHead } = this.#fold
+    const { identity } = this.#options
+    const place = { identity, chainHead: this.#fold.chainHead }
     this.#require(
-      different('evidence.identity', evidence.identity, this.#options.identity) ??
-        different('evidence.publicKey', evidence.publicKey, chainHead.publicKey) ??
-        different('evidence.evidenceHash', evidence.evidenceHash, parsed.computedHash) ??
-        different('evidence.head.seq', evidence.head.seq, chainHead.receipts) ??
-        different('evidence.head.receiptHash', evidence.head.receiptHash, chainHead.receiptHash) ??
-        lines.problem(evidence.journalHash)
+      evidenceProblem(evidence, parsed.computedHash, place) ?? lines.problem(evidence.journalHash)
     )
     bodies.checkValue(evidence.inputPayload.payload)
     await this.#signed(evidence.evidenceHash, evidence)
@@ -372,6 +368,7 @@ class Verification {
     const notChecked = notCheckedIn({
       isReexecuted: this.#options.onReceipt !== undefined,
       withheld: this.#withheld,
+      closed: this.#closed.notChecked((key) => this.#fold.read(key)),
       archived: archived === undefined ? [] : notCheckedOfArchives(archived, left),
       notAnchored: logSize - upTo,
       more: [...this.#journals.notChecked(), ...(this.#codes?.notChecked() ?? [])],

@@ -116,12 +116,12 @@ export function auditOf({
     verifySteadily: (options) => steadily(() => verify(options)),
     replayReceipt: async (which) => {
       checkWhole()
-      const replayed = await replayReceipt({ ...parts, which })
+      const replayed = await replayReceipt({ ...parts, key, which })
       return replayed === undefined ? undefined : told(replayed)
     },
     reconstructState: async (upTo) => {
       checkWhole()
-      return reconstructState({ ...parts, upTo })
+      return reconstructState({ ...parts, key, upTo })
     },
     recording: async (run) => {
       checkWhole()

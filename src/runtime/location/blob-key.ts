@@ -1,5 +1,12 @@
 import { join } from 'node:path'
-import { type IdentityId, isError, isTallyError } from '../../core/index.js'
+import type { VerificationReport } from '../../audit/index.js'
+import { type IdentityId, isError, isTallyError, systemRandom } from '../../core/index.js'
+import {
+  type KeptPlace,
+  SubjectKeyFiles,
+  type SubjectKeys,
+  VerificationKey
+} from '../../ledger/index.js'
 
 /**
  * The blob key of an identity, for tools that only read. Undefined where its key file is missing,
@@ -19,6 +26,32 @@ export async function blobKeyOf(
     if (isTallyError(error) || isClosed(error)) return undefined
     throw error
   }
+}
+
+/** Keys of subjects that lie beside a ledger, for tools that only read. */
+export function subjectKeysOf(realPath: string, identity: IdentityId): SubjectKeys {
+  return new SubjectKeyFiles(realPath, identity, systemRandom)
+}
+
+/** What a verification of a directory opens what is kept with. */
+export async function keysBeside(
+  realPath: string,
+  identity: IdentityId,
+  keyed: { readonly passphrase: string | undefined } | undefined
+): Promise<{ readonly key: VerificationKey | undefined; readonly subjects: SubjectKeys }> {
+  const blobKey = keyed && (await blobKeyOf(realPath, identity, keyed.passphrase))
+  const key = blobKey && new VerificationKey(blobKey)
+  return { key, subjects: subjectKeysOf(realPath, identity) }
+}
+
+/** A lock that was compared without the key may be another one. */
+export function withLock(
+  report: VerificationReport,
+  kept: KeptPlace | undefined
+): VerificationReport {
+  if (kept === undefined || kept === null) return report
+  const code = 'code of the integrity lock: it needs the key'
+  return { ...report, notChecked: [...report.notChecked, code] }
 }
 
 /** The file is another user's. */

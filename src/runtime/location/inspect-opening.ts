@@ -2,7 +2,7 @@ import { holdForReading, openLedger, type ReadableStore } from '../../ledger/ind
 import type { Registrations } from '../code/registrations.js'
 import type { OpeningTime } from '../opening/opening-checks.js'
 import { type RemediedCause, remedied } from '../opening/opening-remedies.js'
-import { blobKeyOf } from './blob-key.js'
+import { blobKeyOf, subjectKeysOf } from './blob-key.js'
 import { identityOf, type NamedIdentity, noSigner } from './reader.js'
 
 /** What opening a location would find. */
@@ -51,7 +51,8 @@ export async function inspectHeld(
   const { IntegrityLock } = await import('../opening/integrity-lock.js')
   const { checkOpening } = await import('../opening/opening-checks.js')
   const blobKey = await blobKeyOf(realPath, identity, options.passphrase)
-  const keyed = blobKey === undefined ? {} : { blobKey }
+  const subjects = subjectKeysOf(realPath, identity)
+  const keyed = blobKey === undefined ? { subjects } : { blobKey, subjects }
   const { store } = held
   const ledger = await openLedger({ store, identity, signer: noSigner, readOnly: true, ...keyed })
   const code = await Registry.open(options.code ?? {})

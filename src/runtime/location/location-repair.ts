@@ -14,7 +14,7 @@ import {
   type RepairConsent
 } from '../opening/opening-remedies.js'
 import { removeMalformed } from '../opening/package-bytes.js'
-import { blobKeyOf } from './blob-key.js'
+import { blobKeyOf, subjectKeysOf } from './blob-key.js'
 import { inspectHeld } from './inspect-opening.js'
 import { identityOf, type NamedIdentity } from './reader.js'
 
@@ -70,7 +70,8 @@ export async function repairLocation(
     )
     const { realPath, marker } = held.location
     const blobKey = await blobKeyOf(realPath, identity, passphrase)
-    const asked = { store: held.store, identity, notes, acknowledgeNotes, blobKey }
+    const subjects = subjectKeysOf(realPath, identity)
+    const asked = { store: held.store, identity, notes, acknowledgeNotes, blobKey, subjects }
     const removing = async () => (options.removePackages === true ? removeMalformed(realPath) : [])
     let recovery: RepairOutcome
     try {

@@ -22,14 +22,14 @@ import {
   type GivenNote,
   holdForReading,
   inspectLocation,
-  type KeptPlace,
   mainIdentity,
   openLedger,
   openSnapshot,
   type ReadableStore,
   type Store,
+  type SubjectKeys,
   storedCommits,
-  VerificationKey,
+  type VerificationKey,
   watchedStore,
   wholeStore
 } from '../../ledger/index.js'
@@ -43,7 +43,7 @@ import type { Registry } from '../code/registry.js'
 import { IntegrityLock, readKept } from '../opening/integrity-lock.js'
 import type { VerificationProgress } from '../queries/query-types.js'
 import type { RecordingPart } from '../service/recording-parts.js'
-import { blobKeyOf } from './blob-key.js'
+import { keysBeside, subjectKeysOf, withLock } from './blob-key.js'
 import type { LedgerReader } from './reading-service.js'
 
 /** Which identity of a location is meant. */
@@ -68,7 +68,9 @@ export async function openReader(
   const { realPath } = held.location
   try {
     const identity = identityOf(held, options)
-    const ledger = await openLedger({ store, identity, signer: noSigner, readOnly: true })
+    const subjects = subjectKeysOf(held.location.realPath, identity)
+    const signer = noSigner
+    const ledger = await openLedger({ store, identity, subjects, signer, readOnly: true })
     const parts = { ledger, realPath, kernel: ANY_KERNEL, codeHashes: async () => ({}) }
     const cause = await new IntegrityLock({ ...parts, isKeyed: false })
       .check()
@@ -81,7 +83,8 @@ export async function openReader(
     ) => {
       const whole = archives.length === 0 ? store : await wholeStore(store, identity, archives)
       const told = onRecord === undefined ? whole : watchedStore(whole, identity, onRecord)
-      return verifyStore({ store: told, identity, notes, code: undefined, realPath })
+      const opened = { store: told, identity, subjects, realPath }
+      return verifyStore({ ...opened, notes, code: undefined })
     }
     const isFollower = held.location.marker.followers?.includes(identity) ?? false
     const opened = { ledger, store, identity, location: realPath, isFollower }
@@ -132,9 +135,8 @@ export async function verifyLocation(
     const phase = code === undefined ? 'records' : 'executing'
     const store = await toldStore(whole, { identity, phase, onProgress })
     const { realPath } = held.location
-    const blobKey = keyed && (await blobKeyOf(realPath, identity, keyed.passphrase))
-    const key = blobKey && new VerificationKey(blobKey)
-    return await verifyStore({ store, identity, notes, code, executions, realPath, key })
+    const keys = await keysBeside(realPath, identity, keyed)
+    return await verifyStore({ store, identity, realPath, ...keys, notes, code, executions })
   } finally {
     await held.close()
   }
@@ -170,7 +172,9 @@ export async function replayLocation(
     const { replayReceipt } = await import('../../audit/index.js')
     const { registry, close } = await codeOf(code, { identity, location: held.location.realPath })
     try {
-      return await replayReceipt({ store: held.store, identity, which, code: registry })
+      const subjects = subjectKeysOf(held.location.realPath, identity)
+      const { store } = held
+      return await replayReceipt({ store, identity, subjects, which, code: registry })
     } finally {
       await close()
     }
@@ -207,6 +211,7 @@ async function verifyStore(options: {
   /** Where the content store of packages lies. */
   readonly realPath?: string
   readonly key?: VerificationKey | undefined
+  readonly subjects: SubjectKeys
 }): Promise<VerificationReport> {
   const { code: registrations, realPath, ...rest } = options
   const { verifyLedgerDeep } = await import('../../audit/index.js')
@@ -222,13 +227,6 @@ async function verifyStore(options: {
   } finally {
     await close()
   }
-}
-
-/** A lock that was compared without the key may be another one. */
-function withLock(report: VerificationReport, kept: KeptPlace | undefined): VerificationReport {
-  if (kept === undefined || kept === null) return report
-  const code = 'code of the integrity lock: it needs the key'
-  return { ...report, notChecked: [...report.notChecked, code] }
 }
 
 /** What is registered, with the kernel and the packages of a location. */
@@ -320,9 +318,9 @@ export async function recordRunHere(
   const held = await holdForReading(location)
   try {
     const identity = identityOf(held, options)
-    const blobKey = await blobKeyOf(held.location.realPath, identity, options.passphrase)
-    const key = blobKey && new VerificationKey(blobKey)
-    return await recordIn({ store: held.store, identity, key }, run)
+    const { passphrase } = options
+    const keys = await keysBeside(held.location.realPath, identity, { passphrase })
+    return await recordIn({ store: held.store, identity, ...keys }, run)
   } finally {
     await held.close()
   }
@@ -333,6 +331,7 @@ async function recordIn(
     readonly store: Store
     readonly identity: RunRecording['identity']
     readonly key?: VerificationKey | undefined
+    readonly subjects?: SubjectKeys
   },
   run: RunId
 ): Promise<RunRecording> {

@@ -139,6 +139,7 @@ export class RunLines {
   async #failure(record: RunRecord): Promise<Pick<RunLine, 'failure' | 'problem'>> {
     if (record.status !== 'failed') return { failure: null }
     const { ledger } = this.#parts
+    if (record.isErased) return { failure: null, problem: 'ledger.erased' }
     if (isArchived(ledger, record)) return { failure: failureOf(record) }
     try {
       await checkShown(ledger, record, await ledger.unit(endingUnit(record)))
@@ -159,7 +160,7 @@ export class RunLines {
     const { runId, entries } = record
     const counted = this.#counted.get(runId) ?? { entries: 0, receipts: 0 }
     if (counted.entries === entries) return counted.receipts
-    if (isArchived(this.#parts.ledger, record)) return null
+    if (record.isErased || isArchived(this.#parts.ledger, record)) return null
     const signed = record.status === 'done' ? await this.#signedCount(record) : undefined
     if (signed === undefined && entries - counted.entries > limits.ENTRIES_COUNTED_MAX) return null
     const receipts = signed ?? counted.receipts + (await this.#countedFrom(runId, counted.entries))

@@ -75,7 +75,8 @@ export class RunDriver {
     const resumed: RunId[] = []
     for await (const record of ledger.runs()) {
       const { runId, status } = record
-      if (isEnded(record) || quarantine.holds(runId)) continue
+      // Without the key of its subject it rests.
+      if (isEnded(record) || record.isErased || quarantine.holds(runId)) continue
       const entry = await this.#attach(record, { isShown: false })
       if (await this.turns.found(ledger, record)) continue
       if (status !== 'running') continue

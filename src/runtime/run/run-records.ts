@@ -1,5 +1,5 @@
 import { type OpenWait, type RunEvent, runUnitId, singleStepUnitId } from '../../block/index.js'
-import type { RunId, UnitId } from '../../core/index.js'
+import { type RunId, TallyError, type UnitId } from '../../core/index.js'
 import { isIntentDefinition, KERNEL_ID } from '../../intent/index.js'
 import type { Ledger, Receipt, RunRecord } from '../../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
@@ -51,6 +51,11 @@ export function isArchived(ledger: Pick<Ledger, 'archiving'>, { runId }: RunReco
   return ledger.archiving.errorOf(runId) !== undefined
 }
 
+/** Why nothing is told of a run whose subject was erased. */
+export function erasedRun({ runId }: Pick<RunRecord, 'runId'>): TallyError {
+  return new TallyError('ledger.erased', { what: `Run ${runId}` })
+}
+
 /** The result of a run that has ended, as its last entry tells it. */
 export function resultOf(
   runId: RunId,
@@ -74,6 +79,7 @@ export async function resultIn(
   { isShown }: { readonly isShown: boolean }
 ): Promise<RunResult | undefined> {
   const hasEnded = isEnded(record)
+  if (record.isErased) throw erasedRun(record)
   // Its record has a code of the ledger; what it could be compared with is in the archive.
   if (hasEnded && isArchived(ledger, record)) return resultOf(record.runId, record)
   const completed = hasEnded ? await ledger.unit(endingUnit(record)) : undefined

@@ -16,6 +16,7 @@ import {
   TallyError
 } from '../../core/index.js'
 import { isSystemIntent } from '../../intent/index.js'
+import type { RunRecord } from '../../ledger/index.js'
 import type { Compiled, PreparedRun } from '../code/prepared-run.js'
 import { PrincipalGate } from '../gate/principal-gate.js'
 import { providerIds, reachedProviders } from '../gate/reached-providers.js'
@@ -61,7 +62,9 @@ export class RunStarter {
   #checked(runId: RunId, given: StartTerms): Start {
     this.#store.checkOpen()
     if (!isRunId(runId)) throw new TallyError('run.invalid_id', { runId: shownText(runId) })
-    return new Start(given)
+    const { parent } = given
+    const { subject = parent && subjectIn(this.#store.parts.ledger.run(parent)) } = given
+    return new Start({ ...given, subject })
   }
 
   #begin(runId: RunId, source: Promise<PreparedRun> | Compiled, start: Start): RunEntry {
@@ -84,7 +87,9 @@ export class RunStarter {
     const start = this.#checked(runId, given)
     const ready = this.#untilReady(prepared)
     const isKnown = this.#store.get(runId) !== undefined
-    const mayEnd = ready === undefined && this.#refusal(runId, prepared, start) === undefined
+    const isPlain = start.subject === undefined
+    const mayEnd =
+      isPlain && ready === undefined && this.#refusal(runId, prepared, start) === undefined
     if (!mayEnd || isKnown || this.#isRecorded(runId, start)) {
       // The beginning asks again, and gets the failure.
       ready?.catch(() => undefined)
@@ -135,6 +140,8 @@ export class RunStarter {
     }
     const refusal = this.#refusal(runId, prepared, start)
     if (refusal !== undefined) throw refusal
+    // Its key is durable before anything is under it.
+    if (start.subject !== undefined) await this.#store.parts.ledger.subjects.begin(start.subject)
     for (let ready = this.#untilReady(prepared); ready !== undefined; ) {
       await ready
       ready = this.#untilReady(prepared)
@@ -202,10 +209,12 @@ export class RunStarter {
     const { runId } = entry
     this.#store.checkOpen()
     this.#store.checkRoom()
-    const { host, registry } = this.#store.parts
+    const { host, registry, ledger } = this.#store.parts
     const at = host.clock.now()
     const base = host.journal.head() ?? 'GENESIS'
-    const straight = root.isUnit ? this.#runInline(entry, { root, at, base, start }) : undefined
+    if (start.subject !== undefined) ledger.subjects.expect(runId, start.subject)
+    const isStraight = root.isUnit && start.subject === undefined
+    const straight = isStraight ? this.#runInline(entry, { root, at, base, start }) : undefined
     if (straight?.kind === 'ended') {
       this.#ends.add(entry, straight)
       return
@@ -260,4 +269,10 @@ export class RunStarter {
       this.#store.parts.host
     )
   }
+}
+
+/** The subject of a run, which runs that it starts have too. */
+function subjectIn(record: RunRecord | undefined): string | undefined {
+  const subject = record?.started['subject']
+  return typeof subject === 'string' ? subject : undefined
 }

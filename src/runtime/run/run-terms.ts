@@ -62,6 +62,8 @@ export interface StartTerms {
   readonly trace?: TraceOption | undefined
   /** By which the run is found, in any order. */
   readonly tags?: readonly string[] | undefined
+  /** Under whose key it is kept. */
+  readonly subject?: string | undefined
   /** In which queue it waits for its turn; by default, that of its workflow in code. */
   readonly queue?: string | QueueTerms | undefined
   /** The run whose workflow waits for it: it has its turn with that one. */
@@ -82,6 +84,7 @@ export class Start {
   readonly trace: RunTrace | undefined
   /** Sorted, each once; undefined: none. */
   readonly tags: readonly string[] | undefined
+  readonly subject: string | undefined
   readonly queue: QueueTerms | undefined
   readonly parent: RunId | undefined
   /** Canonical JSON of the context; undefined when it is empty. */
@@ -99,6 +102,7 @@ export class Start {
     this.contextText = context === undefined ? undefined : contextTextOf(context)
     this.trace = trace === undefined ? undefined : traceOf(trace)
     this.tags = tagsOf(tags)
+    this.subject = subjectOf(terms.subject)
     this.queue = queue === undefined ? undefined : queueTermsOf(queue)
     this.parent = terms.parent
     this.principal = principal
@@ -149,6 +153,15 @@ function tagsOf(given: readonly string[]): readonly string[] | undefined {
   const problem =
     bad === undefined ? `there are ${tags.length}` : `one has ${shownText(bad).length} characters`
   throw new TallyError('run.invalid_tags', { problem })
+}
+
+/** Throws `run.invalid_subject`. */
+function subjectOf(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined
+  // A caller of another process may give anything.
+  const { length } = typeof given === 'string' ? given : ''
+  if (length > 0 && length <= limits.SUBJECT_LENGTH_MAX) return given
+  throw new TallyError('run.invalid_subject', { max: limits.SUBJECT_LENGTH_MAX })
 }
 
 /** Throws `run.invalid_queue`. */
@@ -248,6 +261,8 @@ export function checkSame(
   if (!isSamePrincipal(started.principal, principal)) {
     throw new TallyError('run.id_reused', { runId, what: 'principal' })
   }
+  // Nothing tells any more whether it is the same work, and it is not done again.
+  if (record.isErased) throw new TallyError('ledger.erased', { what: `Run ${runId}` })
   if (started.inputHash !== inputHash) {
     throw new TallyError('run.id_reused', { runId, what: 'input' })
   }

@@ -31,6 +31,12 @@ export interface StartOptions {
    */
   readonly tags?: readonly string[]
   /**
+   * Whose data it is about, such as `customer-17`: what the run keeps is encrypted under a key of
+   * the subject, which {@link Runtime.erase} destroys. Of no influence on what the run does; runs
+   * that it starts have it too. Rejects with `run.invalid_subject`, `ledger.subject_erased`.
+   */
+  readonly subject?: string
+  /**
    * Declared queue in which the run waits for its turn, which it has until it ends. The start is
    * accepted at once, and survives a restart in its place. Of no influence on what the run does.
    * Rejects with `run.unknown_queue`, `run.invalid_queue`.

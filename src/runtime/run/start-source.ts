@@ -23,11 +23,11 @@ export function startOf(
 ): [runId: RunId, prepared: Promise<PreparedRun>, terms: StartTerms] {
   const { source, given, random } = asked
   const { prepared, inputs, options } = preparing(documents, source, given)
-  const { id = random.uuid(), context, trace, tags, queue } = options
+  const { id = random.uuid(), context, trace, tags, subject, queue } = options
   // What is no JSON is refused where it is written.
   const plain = withoutUndefined(inputs) as Json
-  const terms = { inputs: plain, principal: ownerNamed(), context, trace, tags, queue }
-  return [id as RunId, prepared, terms]
+  const terms = { inputs: plain, principal: ownerNamed(), context, trace, tags }
+  return [id as RunId, prepared, { ...terms, subject, queue }]
 }
 
 function preparing(

@@ -32,6 +32,7 @@ export interface AskedStart {
   readonly context?: JsonObject | undefined
   readonly trace?: string | undefined
   readonly tags?: readonly string[] | undefined
+  readonly subject?: string | undefined
   readonly queue?: string | QueueTerms | undefined
   /** Absent: the owner. */
   readonly principal?: Json
@@ -50,10 +51,12 @@ export function askedStart(running: Running, params: Params): AskedStart {
   return { id, prepare, inputs, context, trace, ...owned }
 }
 
-function ownedTerms(params: Params): Pick<AskedStart, 'tags' | 'queue'> {
+function ownedTerms(params: Params): Pick<AskedStart, 'tags' | 'subject' | 'queue'> {
   const [tags, queue] = [params.value('tags') ?? undefined, params.value('queue') ?? undefined]
+  const subject = params.optionalText('subject')
   // What they are is checked where the run begins, as it is in this process.
-  return { tags: tags as readonly string[] | undefined, queue: queue as AskedStart['queue'] }
+  const listed = tags as readonly string[] | undefined
+  return { tags: listed, subject, queue: queue as AskedStart['queue'] }
 }
 
 /** Prepares a document, a workflow in code by its name, or what is published under a name. */

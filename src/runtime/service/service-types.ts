@@ -239,6 +239,8 @@ export interface StartParams extends AsAgent {
   readonly trace?: string
   /** By which it is found; of the owner alone, as is the queue in which it waits. */
   readonly tags?: readonly string[]
+  /** Whose data it is about; the owner's to say, too. */
+  readonly subject?: string
   readonly queue?: string | QueueTerms
 }
 

@@ -48,10 +48,16 @@ export async function runLine(
   return problem === undefined ? summary : { ...summary, waits: [], problem }
 }
 
+/** Why nothing but its record says anything of a run. */
+function erasedOf(record: RunRecord | undefined): TallyError | undefined {
+  if (record?.isErased !== true) return undefined
+  return new TallyError('ledger.erased', { what: `Run ${record.runId}` })
+}
+
 /** Throws `run.not_found`. */
 export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId): Promise<RunView> {
   const record = ledger.run(id, { durable: true })
-  const archived = ledger.archiving.errorOf(id)
+  const archived = ledger.archiving.errorOf(id) ?? erasedOf(record)
   if (record === undefined) throw archived ?? new TallyError('run.not_found', { runId: id })
   const { definitionHash, input } = record.started as unknown as {
     readonly definitionHash: Hash
@@ -67,8 +73,8 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
   return {
     ...runSummary(record, { ledger, runs }),
     definitionHash,
-    input,
-    response: isEnded(record) ? response : null,
+    input: input ?? null,
+    response: isEnded(record) ? (response ?? null) : null,
     receiptHash: completed?.receipt.receiptHash ?? null,
     live: runs?.isLive(id) ?? false,
     notChecked: archived === undefined ? uncheckedOf(ledger, record, completed) : [archived.message]

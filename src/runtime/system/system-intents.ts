@@ -16,6 +16,7 @@ import { type GrantingParts, resolvePrincipalGrant } from '../gate/principal-gra
 import { publish } from '../gate/published.js'
 import { refusal } from '../gate/refusal.js'
 import type { Archives } from './archiving.js'
+import type { Erasing } from './erasing.js'
 import { finishIdentities, IdentityMaking, type IdentityMakingParts } from './identity-making.js'
 import { KeyRotation, type KeyRotationParts } from './key-rotation.js'
 import { type ReadOnlyReplica, TakingOver } from './taking-over.js'
@@ -46,6 +47,8 @@ export class SystemActs {
     switch (intent.action) {
       case 'system.archive':
         return this.#parts.archives.act(asked)
+      case 'system.erase':
+        return this.#parts.erasing.act(asked)
       case 'system.identity.create':
         return this.#making.act(asked)
       case 'system.key.rotate':
@@ -122,6 +125,7 @@ export class SystemActs {
 export interface SystemActsParts extends KeyRotationParts, IdentityMakingParts, GrantingParts {
   readonly versions: Versions
   readonly archives: Archives
+  readonly erasing: Erasing
   /** Present where the ledger was imported and is taken over. */
   readonly follower?: ReadOnlyReplica
 }

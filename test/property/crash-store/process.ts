@@ -40,6 +40,7 @@ type Writer =
   | 'import-worker.mjs'
   | '../quarantine-kill/worker.mjs'
   | '../archive-kill/worker.mjs'
+  | '../erase-kill/worker.mjs'
 
 /**
  * Starts one of the writers of this folder. `onLine` gets each line that it prints, and how to

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from .canonical import is_hash, is_integer, parse_canonical, sha256, utf16
 from .report import Failure, equal, members, require
 
-ORDER = "IJMRWOEBL"
-REPEATS = frozenset("JBL")
+ORDER = "IJMRWOEBLS"
+REPEATS = frozenset("JBLS")
+ENCRYPTED = re.compile(r"[0-9a-f]{48}\.[A-Za-z0-9+/]+={0,2}")
+"""A text under the key of a subject (docs/spec/subjects.md)."""
 BLOB_IN_RECORD_BYTES_MAX = 65_536
 """A blob above this many bytes is a value of its own (docs/limits.md)."""
 
@@ -27,6 +30,7 @@ class Item:
     evidence: Optional[tuple[str, dict[str, Any]]] = None
     blobs: dict[str, str] = field(default_factory=dict)
     large: list[str] = field(default_factory=list)
+    encrypted: list[str] = field(default_factory=list)
 
 
 def parse_record(text: str) -> tuple[dict[str, Any], list[Item]]:
@@ -89,9 +93,17 @@ def _put(item: Item, letter: str, line: str) -> None:
         size = len(utf16(text)) // 2
         require(size <= BLOB_IN_RECORD_BYTES_MAX, "size of a blob in a record", size, BLOB_IN_RECORD_BYTES_MAX)
         item.blobs[sha256(text.encode())] = text
+    elif letter == "S":
+        require(is_encrypted(value), "encrypted body", value, "name of a key, and base64")
+        item.encrypted.append(value)
     else:
         require(is_hash(value), "name of a blob", value, "64 hex digits")
         item.large.append(value)
+
+
+def is_encrypted(value: Any) -> bool:
+    """Whether a value is a text under the key of a subject."""
+    return isinstance(value, str) and ENCRYPTED.fullmatch(value) is not None
 
 
 def _complete(item: Item) -> None:

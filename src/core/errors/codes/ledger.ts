@@ -161,6 +161,26 @@ export const ledgerCodes = {
     message: 'The ledger at {path} was imported from a snapshot: it can be read, and runs nothing.',
     fix: 'Put the key file of its identity into keys/ and run `tally import --take-over`, once nothing else runs this identity.'
   },
+  'ledger.erased': {
+    message: '{what} cannot be read: the key of its subject was erased, or is not here.',
+    fix: 'What was erased is gone. In a copy of a ledger, put the directory `subjects` of the original beside its keys.'
+  },
+  'ledger.not_erased': {
+    message: 'Nothing was erased: {problem}.',
+    fix: 'Let open runs of the subject end, or cancel them; then erase again.'
+  },
+  'ledger.subject_erased': {
+    message: 'The key of this subject was erased: nothing more is kept under it.',
+    fix: 'Give the subject another name, such as one with a number behind it.'
+  },
+  'ledger.no_subject_key': {
+    message: 'The key of the subject of this run is not here.',
+    fix: 'Put the directory `subjects` of the original ledger beside its keys; what was erased cannot go on.'
+  },
+  'ledger.no_subjects': {
+    message: 'This ledger keeps no keys of subjects.',
+    fix: 'Open it as its owner, with its key file.'
+  },
   'ledger.archived': {
     message: '{what} is archived: it stands in {archive}.',
     fix: 'Read it in that archive; `tally verify --archive FILE` checks it, and `tally export --archive FILE` makes a whole snapshot of ledger and archives.'

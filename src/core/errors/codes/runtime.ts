@@ -25,6 +25,10 @@ export const runtimeCodes = {
     message: 'The tags of the run cannot be kept: {problem}.',
     fix: 'Give at most RUN_TAGS_MAX tags, each a text of 1 to RUN_TAG_LENGTH_MAX characters.'
   },
+  'run.invalid_subject': {
+    message: 'The subject of the run is no text of 1 to {max} characters.',
+    fix: 'Give a name that stands for one person or party, such as `customer-17`.'
+  },
   'runtime.invalid_queue': {
     message: 'The queue {name} cannot hold: {problem}.',
     fix: 'Declare each queue once, in "queues" of createRuntime or with the block or workflow that names it.'

@@ -1,0 +1,38 @@
+import type { ErasedSubject } from '../runtime/index.js'
+import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { openSession } from './frame/session.js'
+import { text } from './frame/text.js'
+
+/**
+ * `tally erase SUBJECT`: destroys the key of a subject, under which its runs were kept. With
+ * `--dry-run` says what that would erase, and what it cannot.
+ */
+export async function erase(
+  frame: Frame,
+  subject: string,
+  options: { readonly dryRun?: boolean; readonly config?: string }
+): Promise<ExitCode> {
+  const { output } = frame
+  const { dryRun = false, config } = options
+  const session = await openSession(frame, 'sign', { config })
+  try {
+    const payload = { subject, ...(dryRun ? { dryRun } : {}) }
+    const reply = await session.client.request('intent', { action: 'system.erase', payload })
+    output.document('erase', reply)
+    if (reply.type !== 'dapp') {
+      const problem = reply.type === 'error' ? reply.message : reply.type
+      output.line(text`${output.paint('red', 'not erased')} ${subject}: ${problem}`)
+      return exitCodes.failed
+    }
+    // What the owner of the ledger answers of this intent.
+    const { runs, entries, archived, stateKeys, kept } = reply as unknown as ErasedSubject
+    const done = dryRun ? 'would be erased' : 'erased'
+    output.line(text`${output.paint('green', done)}: ${runs} runs with ${entries} entries`)
+    if (archived > 0) output.line(text`${archived} of them in archives, under the same key`)
+    for (const key of stateKeys) output.line(text`not erased: the state entry ${key}`)
+    for (const what of kept) output.line(text`not erased: ${what}`)
+    return exitCodes.done
+  } finally {
+    await session.close()
+  }
+}

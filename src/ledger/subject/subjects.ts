@@ -1,0 +1,102 @@
+import { type JsonObject, type RunId, TallyError } from '../../core/index.js'
+import { beginsRun, runChangesOf } from '../derived/run-records.js'
+import type { JournalItem } from '../item.js'
+import { subjectOf } from './cipher.js'
+import { noSubjects, type SubjectId, type SubjectKeys, subjectIdOf } from './subject-keys.js'
+import { ERASED_PREFIX, type LedgerSubjects } from './subjects-api.js'
+
+/**
+ * Owns: which runs that go on have a subject. Does not own: the keys, or what is under them.
+ *
+ * - G5 An entry of a run with a subject is written under the key of the subject, or not at all.
+ */
+export class RunSubjects implements LedgerSubjects {
+  readonly #blobKey: Uint8Array | undefined
+  readonly #keys: SubjectKeys | undefined
+  readonly #read: (stateKey: string) => string | undefined
+  /** The first entry of a run as it is stored; undefined where there is none. */
+  readonly #startedOf: (runId: RunId) => JsonObject | undefined
+  /** Of runs that have not ended, as far as they were met. */
+  readonly #open = new Map<RunId, SubjectId | undefined>()
+  readonly #closed = new Set<SubjectId>()
+  readonly #onDestroyed: () => void
+
+  constructor(parts: {
+    readonly blobKey: Uint8Array | undefined
+    readonly keys: SubjectKeys | undefined
+    readonly read: (stateKey: string) => string | undefined
+    readonly startedOf: (runId: RunId) => JsonObject | undefined
+    /** Forgets what was read. */
+    readonly onDestroyed: () => void
+  }) {
+    this.#blobKey = parts.blobKey
+    this.#keys = parts.keys
+    this.#read = parts.read
+    this.#startedOf = parts.startedOf
+    this.#onDestroyed = parts.onDestroyed
+  }
+
+  idOf(subject: string): SubjectId {
+    if (this.#blobKey === undefined || this.#keys === undefined) throw noSubjects()
+    return subjectIdOf(this.#blobKey, subject)
+  }
+
+  async begin(subject: string): Promise<void> {
+    const id = this.idOf(subject)
+    if (this.isErased(id)) throw new TallyError('ledger.subject_erased', {})
+    await this.#keys?.create(id)
+    // It may have been erased meanwhile.
+    if (this.isErased(id)) await this.destroy(id)
+  }
+
+  expect(runId: RunId, subject: string): void {
+    this.#open.set(runId, this.idOf(subject))
+  }
+
+  isErased(id: SubjectId): boolean {
+    return this.#closed.has(id) || this.#read(ERASED_PREFIX + id) !== undefined
+  }
+
+  close(id: SubjectId): void {
+    this.#closed.add(id)
+  }
+
+  reopen(id: SubjectId): void {
+    this.#closed.delete(id)
+  }
+
+  has(id: SubjectId): boolean {
+    return this.#keys?.get(id) !== undefined
+  }
+
+  of(runId: RunId): SubjectId | undefined {
+    if (this.#open.has(runId)) return this.#open.get(runId)
+    return subjectOf(this.#startedOf(runId))
+  }
+
+  async destroy(id: SubjectId): Promise<void> {
+    await this.#keys?.destroy(id)
+    this.#onDestroyed()
+  }
+
+  /** Under whose key an item is to be written. Throws `ledger.no_subjects`. */
+  take(item: JournalItem): SubjectId | undefined {
+    const { runId } = item
+    if (item.entries.length === 0) return this.of(runId)
+    const changes = runChangesOf(item)
+    const [first] = changes
+    const id = beginsRun(first) ? this.#begun(first?.text ?? '') : this.of(runId)
+    if (changes.some(({ kind }) => kind === 'run.finished')) this.#open.delete(runId)
+    else this.#open.set(runId, id)
+    return id
+  }
+
+  #begun(first: string): SubjectId | undefined {
+    if (!first.includes('"subject":')) return undefined
+    const { subject } = JSON.parse(first) as { readonly subject?: unknown }
+    if (typeof subject !== 'string') return undefined
+    const id = this.idOf(subject)
+    if (this.isErased(id)) throw new TallyError('ledger.subject_erased', {})
+    return id
+  }
+}

@@ -1,0 +1,206 @@
+import { type Json, type JsonObject, limits, type RunId, TallyError } from '../../core/index.js'
+import { doneReply, type IntentReply, KERNEL_ID } from '../../intent/index.js'
+import {
+  ERASED_PREFIX,
+  isSubjectId,
+  type Ledger,
+  type RunRecord,
+  type Store,
+  type SubjectId,
+  scrubStore
+} from '../../ledger/index.js'
+import type { AskedIntent } from '../gate/asked-intent.js'
+import { refusal } from '../gate/refusal.js'
+import { isEnded } from '../run/ended.js'
+
+const ACTION = 'system.erase'
+/** Ids of open runs that a refusal names. */
+const NAMED_MAX = 16
+
+/** What is erased of a subject, and what cannot be. */
+export interface ErasedSubject {
+  /** Names the key, which says nothing of the subject without the key of the ledger. */
+  readonly key: string
+  /** Runs of the subject, and the entries of their journals. */
+  readonly runs: number
+  readonly entries: number
+  /** Of these runs, those whose entries stand in archives, under the same key. */
+  readonly archived: number
+  /**
+   * Keys of the state that these runs have written and that still have a value, in clear; at most
+   * `ERASED_STATE_KEYS_MAX`. Code has to remove them.
+   */
+  readonly stateKeys: readonly string[]
+  /** What is never erased, in words. */
+  readonly kept: readonly string[]
+}
+
+export interface ErasingParts {
+  readonly ledger: Ledger
+  readonly store: Store
+  /** Has the intent done in the name of the owner. */
+  submit(payload: JsonObject): Promise<IntentReply>
+}
+
+/**
+ * `system.erase`: `{ subject, dryRun? }`; the owner's only (K13).
+ *
+ * Owns nothing: the receipt says that a key was erased, and from then on it is (docs/spec).
+ *
+ * - G6 The receipt is durable before the key is destroyed; what a crash leaves is destroyed by the
+ *   next opening. Nothing begins under a key that is about to be erased, and none while a run
+ *   under it is open.
+ */
+export class Erasing {
+  readonly #parts: ErasingParts
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: ErasingParts) {
+    this.#parts = parts
+  }
+
+  /** Erases in the name of the owner. Rejects with what stood in the way. */
+  async erase(
+    subject: string,
+    { dryRun = false }: { readonly dryRun?: boolean } = {}
+  ): Promise<ErasedSubject> {
+    const reply = await this.#parts.submit({ subject, ...(dryRun ? { dryRun } : {}) })
+    if (reply.type === 'error') {
+      throw new TallyError('ledger.not_erased', { problem: reply.message })
+    }
+    const { key, runs, entries, archived, stateKeys, kept } = reply as unknown as ErasedSubject
+    return { key, runs, entries, archived, stateKeys, kept }
+  }
+
+  act(asked: AskedIntent): Promise<IntentReply> {
+    const done = this.#last.then(() => this.#act(asked))
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  /** Resolves when nothing is being erased. */
+  async settled(): Promise<void> {
+    await this.#last
+  }
+
+  /** Destroys keys that an earlier process has not come to. */
+  async resume(): Promise<void> {
+    const { ledger } = this.#parts
+    if (ledger.state().mode !== 'ready') return
+    for (const key of await ledger.list(ERASED_PREFIX)) {
+      const id = key.slice(ERASED_PREFIX.length)
+      if (!isSubjectId(id) || !ledger.subjects.has(id)) continue
+      await this.#destroy(id)
+    }
+  }
+
+  /** Values that code has removed go first: as long as the key is there, more is to be done. */
+  async #destroy(id: SubjectId): Promise<void> {
+    const { ledger, store } = this.#parts
+    await scrubStore(store, ledger.identity)
+    await ledger.subjects.destroy(id)
+  }
+
+  async #act({ id, intent, go }: AskedIntent): Promise<IntentReply> {
+    const { ledger } = this.#parts
+    const { subject, dryRun = false, ...rest } = intent.payload
+    const isAsked = typeof subject === 'string' && typeof dryRun === 'boolean'
+    if (!isAsked || Object.keys(rest).length > 0) {
+      return refusal(id, ACTION, 'invalid_input', { problem: 'it takes { subject, dryRun? }' })
+    }
+    const earlier = ledger.run(id)
+    if (earlier !== undefined) return this.#earlier(id, earlier)
+    const { subjects } = ledger
+    const key = subjects.idOf(subject)
+    const wasErased = subjects.isErased(key)
+    const replied = (found: ErasedSubject) =>
+      doneReply({ id, dappId: KERNEL_ID, receipt: null, result: { ...found } as unknown as Json })
+    if (dryRun) return replied(await this.#found(key))
+    subjects.close(key)
+    try {
+      const open = await this.#openRuns(key)
+      if (open.length > 0) {
+        const named = open.slice(0, NAMED_MAX).join(', ')
+        const problem = `${open.length} runs of the subject are open: ${named}`
+        return refusal(id, ACTION, 'runs_open', { problem, fix: 'Let them end, or cancel them.' })
+      }
+      const found = await this.#found(key)
+      if (wasErased) return replied(found)
+      const { runs, entries } = found
+      const reply = await go({ entries, key, runs })
+      if (reply.type !== 'dapp') return reply
+      await this.#destroy(key)
+      return { ...reply, ...extra(found) }
+    } finally {
+      subjects.reopen(key)
+    }
+  }
+
+  /** The same id is the same erasing (L6). */
+  #earlier(id: RunId, record: RunRecord): IntentReply {
+    const { data = null } = (record.last['response'] ?? {}) as { readonly data?: never }
+    if (record.status === 'done' && record.started['name'] === ACTION) {
+      return doneReply({ id, dappId: KERNEL_ID, receipt: null, result: data })
+    }
+    return refusal(id, ACTION, 'id_reused', { problem: 'another intent has this id' })
+  }
+
+  async #openRuns(key: string): Promise<readonly RunId[]> {
+    const open: RunId[] = []
+    for await (const record of this.#parts.ledger.runs()) {
+      if (record.subject === key && !isEnded(record)) open.push(record.runId)
+    }
+    return open
+  }
+
+  async #found(key: string): Promise<ErasedSubject> {
+    const { ledger } = this.#parts
+    const stateKeys = new Set<string>()
+    let [runs, entries, archived] = [0, 0, 0]
+    for await (const record of ledger.runs()) {
+      if (record.subject !== key) continue
+      runs += 1
+      entries += record.entries
+      if (ledger.archiving.errorOf(record.runId) !== undefined) archived += 1
+      else if (record.isErased !== true) await this.#written(record.runId, stateKeys)
+    }
+    const kept = [...(archived > 0 ? [archives] : []), ...always]
+    return { key, runs, entries, archived, stateKeys: [...stateKeys].sort(), kept }
+  }
+
+  /** Keys that a run has written and that have a value. */
+  async #written(runId: RunId, keys: Set<string>): Promise<void> {
+    const { ledger } = this.#parts
+    for await (const { receiptHash } of ledger.journal(runId)) {
+      const stored = receiptHash === undefined ? undefined : await ledger.receipt(receiptHash)
+      for (const { key } of stored?.writeSet ?? []) {
+        if (keys.size >= limits.ERASED_STATE_KEYS_MAX) return
+        if (ledger.read(key) !== undefined) keys.add(key)
+      }
+    }
+  }
+}
+
+const archives = 'entries in archives are under the same key: who has a copy of the key reads them'
+const always = [
+  'what runs without this subject have kept of it, and all data of before',
+  'state that is there, and values before it in write sets of runs without this subject',
+  'ids of runs, names and times, and hashes of requests, which a guess can confirm',
+  'copies of the key: backups and copies of the directory `subjects`'
+]
+
+function extra({ archived, stateKeys, kept }: ErasedSubject): JsonObject {
+  return { archived, stateKeys, kept } as unknown as JsonObject
+}
+
+/** Erasing of a runtime. */
+export function erasingOf(
+  runtime: {
+    readonly ledger: Ledger
+    intent(request: { readonly action: string; readonly payload: JsonObject }): Promise<IntentReply>
+  },
+  store: Store
+): Erasing {
+  const submit = (payload: JsonObject) => runtime.intent({ action: ACTION, payload })
+  return new Erasing({ ledger: runtime.ledger, store, submit })
+}
