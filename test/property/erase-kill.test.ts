@@ -14,7 +14,9 @@ beforeAll(async () => {
   for (const name of ['keeps', 'removes']) {
     await tally.begin(documentOf(name), { id: name, inputs: { text: planted }, subject }).result
   }
-  await (await tally.attach(`${subject}-asks`)).cancel()
+  const waiting = await tally.attach(`${subject}-asks`)
+  await waiting.cancel()
+  await waiting.result
   await fillSubject(tally, 'other', 'kept-Zr5Tn8Wd')
   await tally.close()
 })

@@ -58,7 +58,9 @@ it('K10: a snapshot has nothing in clear, and goes on where the keys of subjects
 it('G1, G6: archives are under the same keys, and ids of erased runs are refused for ever', async () => {
   const tally = await open()
   await fillSubject(tally, subject)
-  await (await tally.attach(`${subject}-asks`)).cancel()
+  const waiting = await tally.attach(`${subject}-asks`)
+  await waiting.cancel()
+  expect(await waiting.result).toMatchObject({ status: 'cancelled' })
   const path = place.path('1.archive')
   await tally.archive({ path, before: Date.now() + 60_000 })
   expect((await checkArchive(path)).notChecked).toContainEqual(notHere)

@@ -49,7 +49,9 @@ it('G6, L6: after an erasing nothing says what the runs have kept, and the ledge
   const before = await tally.erase(subject, { dryRun: true })
   expect(before).toMatchObject({ runs: 6, archived: 0, stateKeys: ['kept', 'last'] })
   await expect(tally.erase(subject)).rejects.toMatchObject({ code: 'ledger.not_erased' })
-  await (await tally.attach(`${subject}-asks`)).cancel()
+  const waiting = await tally.attach(`${subject}-asks`)
+  await waiting.cancel()
+  await waiting.result
   await tally.begin(documentOf('removes'), { id: 'r', inputs: {}, subject }).result
   await tally.verify()
   expect(await tally.erase(subject)).toMatchObject({ runs: 7, stateKeys: ['last'] })
