@@ -203,6 +203,7 @@ function* linksOf(
   for (const index of order) {
     const deps: number[] = []
     passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
     for (const dep of nodes[index]?.deps ?? []) {
       passSteps(STEPS_OF_LOOK)
       if (isSliceFull()) yield
@@ -212,6 +213,7 @@ function* linksOf(
   }
   for (const [nodeIndex, { deps }] of links.entries()) {
     passSteps(1)
+    if (isSliceFull()) yield
     for (const dep of deps) {
       passSteps(1)
       if (isSliceFull()) yield
