@@ -1,6 +1,7 @@
 import {
   canonicalize,
   type IdentityId,
+  isJsonObject,
   type JsonObject,
   type RunId,
   TallyError
@@ -113,7 +114,7 @@ export class SubjectCipher {
     if (subjectKey === undefined) return { ...record, subject, isErased: true }
     const read = (entry: JsonObject) => {
       const text = canonicalize(entry)
-      return JSON.parse(this.#entry(key, record.runId, { subjectKey, text })) as JsonObject
+      return parsed(key, this.#entry(key, record.runId, { subjectKey, text }))
     }
     const started = read(record.started)
     const last = record.last === record.started ? started : read(record.last)
@@ -129,10 +130,11 @@ export class SubjectCipher {
     if (encrypted === undefined) {
       throw corrupt(key, 'an entry of a run with a subject is not encrypted')
     }
-    const { n } = JSON.parse(text) as JsonObject
+    const { n } = parsed(key, text)
+    if (typeof n !== 'number') throw corrupt(key, 'an encrypted entry has no number')
     const place = this.#entryPlace(runId, n)
     const plain = required(key, decryptText(subjectKey, place, encrypted))
-    if (storedEntry(JSON.parse(plain) as JsonObject, encrypted) === text) return plain
+    if (storedEntry(parsed(key, plain), encrypted) === text) return plain
     throw corrupt(key, 'an encrypted entry says something else in clear')
   }
 
@@ -170,6 +172,17 @@ function storedEntry(entry: JsonObject, encrypted: string): string {
     return value === undefined ? [] : [[name, value] as const]
   })
   return canonicalize({ $encrypted: encrypted, ...Object.fromEntries(clear) })
+}
+
+function parsed(key: string, entry: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(entry)
+  } catch {
+    throw corrupt(key, 'an entry of a run with a subject is no JSON')
+  }
+  if (isJsonObject(value)) return value
+  throw corrupt(key, 'an entry of a run with a subject is no object')
 }
 
 function encryptedIn(entry: string): string | undefined {

@@ -1,4 +1,4 @@
-import { isHash } from '../../../src/core/index.js'
+import { type IdentityId, isHash } from '../../../src/core/index.js'
 import { encodeKeyFile, parseKeyFile } from '../../../src/identity/key-file.js'
 import {
   encodeArchiveFooter,
@@ -32,8 +32,17 @@ import {
 } from '../../../src/ledger/snapshot/format.js'
 import { decodePages } from '../../../src/ledger/state/pages.js'
 import { encodeStateProof, parseStateProof } from '../../../src/ledger/state/proof-format.js'
+import { SubjectCipher } from '../../../src/ledger/subject/cipher.js'
+import { SubjectKeysInMemory, subjectIdOf } from '../../../src/ledger/subject/subject-keys.js'
 import { parseLock } from '../../../src/runtime/opening/integrity-record.js'
 import type { FuzzTarget } from '../target.js'
+
+/** Has the key of the subject `customer-17`, which the corpus is written under. */
+async function subjectCipher(): Promise<SubjectCipher> {
+  const keys = new SubjectKeysInMemory(() => new Uint8Array(32).fill(7))
+  await keys.create(subjectIdOf(new Uint8Array(32), 'customer-17'))
+  return new SubjectCipher('0'.repeat(64) as IdentityId, keys)
+}
 
 const textOf = (input: Buffer) => input.toString('utf8')
 
@@ -62,6 +71,14 @@ export const ledgerTargets: Readonly<Record<string, FuzzTarget>> = {
     read: (input) => parseRecord('key', input),
     write: ({ header, items }: ReturnType<typeof parseRecord>) =>
       Buffer.from(`${headerLine(header)}${items.map(itemLines).join('')}`)
+  },
+  'subject-record': {
+    // They decrypt: none is named for reading.
+    readers: [],
+    read: async (input) => {
+      const cipher = await subjectCipher()
+      return parseRecord('key', input).items.map((item) => cipher.open('key', item))
+    }
   },
   head: text('ledger/record/head.ts#parseHead', (given) => parseHead('key', given), encodeHead),
   receipt: text('ledger/receipt/parse.ts#parseReceipt', parseReceipt),
