@@ -81,7 +81,11 @@ export function hooksOf(auditor: Auditor): AuditHooks {
         return verdict
       },
       onReceipt: async (receipt) => {
-        if (receipt.isClosed) return undefined
+        if (receipt.isClosed) {
+          // What it has changed is known by hashes alone: who reads it is not executed again.
+          auditor.elsewhere(receipt.changes, receipt.stateBefore)
+          return undefined
+        }
         const verdict = await auditor.receipt(receipt)
         if (verdict !== undefined) difference = differenceOfReceipt(verdict, receipt)
         return verdict

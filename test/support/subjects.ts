@@ -44,6 +44,12 @@ export const subjectBlocks = [
     ctx.state.delete('kept')
     return null
   }),
+  block('reads', (ctx) => ({ is: ctx.state.get('kept') !== undefined })),
+  block('reads_fails', (ctx) => ctx.fail('seen', { is: ctx.state.get('kept') !== undefined })),
+  block('changes', (ctx) => {
+    ctx.state.set('kept', { was: ctx.state.get('kept') ?? null })
+    return null
+  }),
   block('other', () => ({ other: true }))
 ]
 

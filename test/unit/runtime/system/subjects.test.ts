@@ -93,6 +93,31 @@ it('G6, L6: after an erasing nothing says what the runs have kept, and the ledge
   await again.close()
 })
 
+it('P1, G6: runs that have read what an erased run wrote are not executed again, and are no damage', async () => {
+  const tally = await open()
+  const read = async (name: string) => {
+    for (const isAtomic of [true, false]) {
+      const nodes = { a: { block: name }, b: { block: 'other' } }
+      const steps = { entry_point: 'a', nodes, transitions: { a: 'b' } }
+      const whole = {
+        entry_point: 'all',
+        nodes: { all: { composite: { ...steps, atomic: true } } }
+      }
+      const head = { schema: 'tally-composite/1', name: `reads_${name}`, version: '1' }
+      await tally.begin({ ...head, ...(isAtomic ? whole : steps) }).result
+    }
+  }
+  await tally.begin(documentOf('keeps'), { inputs: { text: planted }, subject }).result
+  for (const name of ['reads', 'reads_fails', 'changes']) await read(name)
+  await tally.begin(documentOf('keeps'), { inputs: { text: 'seen' } }).result
+  expect(await tally.verify()).toMatchObject({ ok: true, complete: true })
+  await tally.erase(subject)
+  const report = await tally.verify()
+  expect(report.failure).toBeUndefined()
+  expect(report.notChecked).toContainEqual(expect.stringContaining('state kept is withheld'))
+  await tally.close()
+})
+
 /** Asks everything that a page asks of an erased run: each answers, or says that it was erased. */
 async function asked(tally: WiredRuntime, id: string): Promise<void> {
   const { queries } = tally
