@@ -244,8 +244,7 @@ export class OpenLedger implements Ledger {
   }
 
   saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: Position): void {
-    // It has values in clear, and is never needed. Removing one asks for no subject, which would
-    // read the whole record of a run that has ended.
+    // It has values in clear. Removing one asks for no subject, which reads the run's whole record.
     if (checkpoint !== null && this.subjects.of(runId) !== undefined) return
     this.#derived.saveCheckpoint(runId, checkpoint, position)
     this.#derive()
