@@ -33,6 +33,7 @@ describe('the verifier in Python', () => {
     expect(checked.get('listings of steps')).toBeGreaterThan(1)
     expect(checked.get('signatures of approvers')).toBeGreaterThan(40)
     expect(checked.get('approvals that were obliged')).toBeGreaterThan(1)
+    expect(checked.get('encrypted journal entries')).toBeGreaterThan(100)
   })
 
   it(`finds nothing wrong in ${LEDGERS} generated ledgers`, async () => {

@@ -17,6 +17,8 @@ export interface GoldenLedger {
   readonly title: string
   readonly receipts: number
   readonly evidence: number
+  /** Receipts that are not executed again: of erased runs, and of those that read their state. */
+  readonly closed?: number
   readonly runs: Readonly<Record<string, string>>
   /** What it fails with under the version that made it. */
   readonly failure?: { readonly field: string }
@@ -83,12 +85,14 @@ export class UnpackedLedger {
     return unpacked
   }
 
-  /** Copies the code of packages to a ledger that was imported from the snapshot. */
-  async copyPackages(location: string): Promise<void> {
-    const from = join(this.location, 'packages')
-    await cp(from, join(location, 'packages'), { recursive: true }).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    })
+  /** Copies what is in no snapshot to a ledger that was imported: packages, keys of subjects. */
+  async copyBeside(location: string): Promise<void> {
+    for (const name of ['packages', 'subjects']) {
+      const from = join(this.location, name)
+      await cp(from, join(location, name), { recursive: true }).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      })
+    }
   }
 
   path(name: string): string {

@@ -27,6 +27,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--identity", metavar="HEX", help="the identity that it must be of: 64 hex digits")
     parser.add_argument("--note", action="append", default=[], metavar="FILE", help="a note kept elsewhere; repeatable")
     parser.add_argument("--lock", metavar="FILE", help="the integrity lock that stood beside the ledger")
+    parser.add_argument("--subjects", metavar="DIRECTORY", help="the keys of subjects that stood beside the ledger: its directory `subjects`")
     parser.add_argument("--signatures", choices=("all", "last"), default="all", help="which receipts' signatures are checked")
     parser.add_argument("--json", action="store_true", help="one JSON document a line, one for each snapshot")
     return parser
@@ -42,7 +43,7 @@ def main() -> int:
     try:
         notes = tuple((path, _read(path)) for path in given.note)
         lock = None if given.lock is None else (given.lock, _read(given.lock))
-        options = Options(given.identity, notes, given.signatures == "all", lock)
+        options = Options(given.identity, notes, given.signatures == "all", lock, given.subjects)
         for report in _reports(given.files, options):
             print(json.dumps(report.to_json(), sort_keys=True) if given.json else report.to_text(), flush=True)
             if not report.ok:
@@ -62,7 +63,7 @@ def _reports(files: list[str], options: Options) -> Iterator[Report]:
         if path not in archives:
             yield verify(path, options)
     if archives:
-        yield verify_archives(archives, options.identity, options.every_signature)
+        yield verify_archives(archives, options.identity, options.every_signature, options.subjects)
 
 
 def _read(path: str) -> str:

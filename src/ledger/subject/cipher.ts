@@ -91,7 +91,10 @@ export class SubjectCipher {
     const [first] = item.encrypted
     const isPlain = first === undefined && !item.entries.some(isEncrypted)
     if (isPlain) return item
-    const { runId } = item
+    const { runId, blobs, largeBlobs } = item
+    if (blobs.length + largeBlobs.length > 0) {
+      throw corrupt(key, 'a body of a run with a subject is in clear')
+    }
     const inEntries = item.entries.map(encryptedIn).filter((text) => text !== undefined)
     const texts = [...inEntries, ...item.encrypted]
     const { id, subjectKey } = this.#keyTo(key, texts[0] ?? '')
@@ -100,7 +103,7 @@ export class SubjectCipher {
       return required(key, decryptText(subjectKey, this.#bodyPlace(runId), text))
     })
     const entries = item.entries.map((text) => this.#entry(key, runId, { subjectKey, text }))
-    return { ...item, entries, blobs: [...item.blobs, ...bodies], encrypted: [], isOpened: true }
+    return { ...item, entries, blobs: bodies, encrypted: [], isOpened: true }
   }
 
   /** A run's record with its entries; as it is stored, and `isErased`, without the key. */

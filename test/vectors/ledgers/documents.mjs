@@ -13,7 +13,7 @@ const chain = (nodes) => {
   const pairs = names.slice(1).map((name, index) => [names[index], name])
   return { entry_point: names[0], nodes, transitions: Object.fromEntries(pairs) }
 }
-const block = (name, more = {}) => ({ block: name, ...more })
+export const block = (name, more = {}) => ({ block: name, ...more })
 const unsafeFirst = {
   side_effects: 'non_idempotent',
   recovery: [{ retry: { max_attempts: 2 } }, { fallback: ['count'] }]

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { twoOfThree } from './approvers.mjs'
 import {
   agentFlow,
+  block,
   bridgeInputs,
   bundled,
   chained,
@@ -421,6 +422,31 @@ const openRuns = {
       const [wait] = await run.waits()
       await answer(run, wait, { action: 'approve' })
       await parked(await tally.resume('approved'))
+      await tally.close()
+    }
+  },
+  'open-subjects': {
+    title: 'runs of three subjects: of one they wait and have ended, of one they were erased, others',
+    async make(scene) {
+      const tally = await scene.open()
+      const start = (subject, what, input) =>
+        tally.begin(what, { id: `${subject}-${what.name}`, inputs: input, subject })
+      const secret = chained('secrets', { a: block('secret'), b: block('secret-post') })
+      const big = (length) => single('big', { input: { lit: { length } } })
+      for (const [subject, length] of [['ada', 20_000], ['ben', 2_000]]) {
+        for (const what of [big(length), documents.retries, secret, single('boom')]) {
+          await driven(start(subject, what, { of: subject }))
+        }
+        const workflow = scene.functions[subject === 'ada' ? 'charging' : 'order']
+        const id = `${subject}-workflow`
+        await driven(tally.begin(workflow, { item: subject }, { id, subject }))
+        if (subject === 'ada') await ends(tally, ['plan-in-order', 'undone'])
+      }
+      await tally.erase('ben')
+      await driven(start('cleo', documents.atomic))
+      await parked(start('ada', documents.waits))
+      await parked(start('cleo', documents.nested))
+      await tally.note()
       await tally.close()
     }
   },

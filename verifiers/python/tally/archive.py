@@ -13,6 +13,7 @@ from .records import check_receipt, check_signature, rotated_key
 from .report import Failure, Report, equal, members, require
 from .runs import Runs
 from .snapshot import SNAPSHOT_BYTES_MAX, SNAPSHOT_HEADER_BYTES_MAX, SNAPSHOT_LINE_BYTES_MAX, Snapshot
+from .subjects import SubjectKeys
 
 FORMAT = "tally-archive"
 VERSIONS = {"archive": 1, "receipt": 1, "record": 1}
@@ -75,7 +76,7 @@ def is_archive(path: str) -> bool:
         archive.close()
 
 
-def verify_archives(paths: list[str], identity: Optional[str], every_signature: bool) -> Report:
+def verify_archives(paths: list[str], identity: Optional[str], every_signature: bool, subjects: Optional[str] = None) -> Report:
     """Verifies archives one after the other, from the beginning of their ledger on, as one history."""
     report = Report(", ".join(paths))
     history: Optional[_History] = None
@@ -86,7 +87,7 @@ def verify_archives(paths: list[str], identity: Optional[str], every_signature: 
             try:
                 archive.read_header()
                 if history is None:
-                    history = _History(archive.header["identity"], report, every_signature)
+                    history = _History(archive.header["identity"], report, every_signature, subjects)
                     report.identity = archive.header["identity"]
                 if identity is not None:
                     equal("identity", archive.header["identity"], identity)
@@ -111,8 +112,9 @@ def verify_archives(paths: list[str], identity: Optional[str], every_signature: 
 class _History:
     """The history of a ledger as far as its archives go."""
 
-    def __init__(self, identity: str, report: Report, every_signature: bool) -> None:
+    def __init__(self, identity: str, report: Report, every_signature: bool, subjects: Optional[str]) -> None:
         self._identity = identity
+        self._subjects = SubjectKeys(identity, subjects)
         self._report = report
         self._blobs = Blobs(report)
         self._chain = Chain(identity, report, self._blobs, every_signature)
@@ -141,7 +143,7 @@ class _History:
     def end(self) -> None:
         """After the last archive; what is behind it is in the ledger."""
         self._chain.end()
-        self._runs.end_within()
+        self._runs.end_within(self._chain.has)
         self._blobs.end()
         self._report.skip("what the ledger has behind the last archive")
 
@@ -151,6 +153,9 @@ class _History:
         equal("commit leaves", self._chain.log_size, counts["leaves"])
         equal("commit receipts", self._chain.receipts, counts["receipts"])
         for item in items:
+            opened = self._subjects.open(item)
+            if opened > 0:
+                self._report.count("texts under keys of subjects", opened)
             run = self._runs.journal(item)
             if item.receipt is not None:
                 result = self._chain.receipt(item)

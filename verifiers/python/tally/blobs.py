@@ -68,7 +68,7 @@ class Blobs:
         text = item.blobs.get(found.hash)
         if text is None:
             return Body(None, False, found)
-        return Body(_fit(name, text, found.bytes, salted_allowed), True, found)
+        return Body(_fit(name, text, found.bytes, salted_allowed, item.is_opened), True, found)
 
     def said(self, name: str, value: Any, item: Item) -> Body:
         """The body of a field that is inline whatever its size, unless it is private."""
@@ -122,7 +122,7 @@ class Blobs:
         equal("bytes of a reference", found.bytes, wanted.bytes)
 
 
-def _fit(name: str, text: str, size: int, salted_allowed: bool) -> Any:
+def _fit(name: str, text: str, size: int, salted_allowed: bool, short_allowed: bool = False) -> Any:
     """The value of a blob's text, salted if the text is longer than the body."""
     try:
         value = parse_canonical(text)
@@ -130,7 +130,7 @@ def _fit(name: str, text: str, size: int, salted_allowed: bool) -> Any:
         raise Failure(f"blob of {name}", text[:200], str(error)) from None
     length = len(text.encode())
     if length == size:
-        require(size > INLINE_BYTES_MAX, f"blob of {name} that is not private", size, f"more than {INLINE_BYTES_MAX}")
+        require(short_allowed or size > INLINE_BYTES_MAX, f"blob of {name} that is not private", size, f"more than {INLINE_BYTES_MAX}")
         return value
     salted = salted_allowed and isinstance(value, dict) and set(value) == {"body", "salt"} and is_hash(value["salt"])
     require(salted and length > size, f"blob of {name}", length, size)

@@ -136,6 +136,10 @@ class Chain:
             self._signature(self._last)
             self._report.skip("signatures of receipts before the last", self.receipts - 1)
 
+    def has(self, key: str) -> bool:
+        """Whether the state so far has an entry."""
+        return self.tree.get(key) is not None
+
     def check_note(self, note: Note, name: str) -> None:
         """The note must say what log and state were at its size."""
         require(note.size <= self.log_size, f"size of {name}: records are missing", note.size, self.log_size)

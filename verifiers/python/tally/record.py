@@ -31,6 +31,8 @@ class Item:
     blobs: dict[str, str] = field(default_factory=dict)
     large: list[str] = field(default_factory=list)
     encrypted: list[str] = field(default_factory=list)
+    is_opened: bool = False
+    """Whether it was under the key of a subject: its write set then names short values by hash, too."""
 
 
 def parse_record(text: str) -> tuple[dict[str, Any], list[Item]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from .approvals import Approvals, policy_hash
 from .blobs import Blobs, Body
@@ -43,6 +43,11 @@ MEMBERS: dict[str, set[str]] = {
 CLEAR = {"$encrypted", "at", "definitionHash", "k", "n", "name", "principal", "run", "status"}
 """Members of an entry that is encrypted under the key of a subject (docs/spec/subjects.md)."""
 
+KEY_NAME = 48
+"""Hex digits of the name of a key: 32 of the subject, 16 of the key itself."""
+ERASED = "system/erased/"
+"""State entries that say whose keys were erased, by the 32 digits of the subject."""
+
 STATUS = {"run.started": ("running",), "run.waiting": ("waiting",), "run.resumed": ("running",)}
 SUCCESS = {"data", "metadata", "success"}
 FAILURE = SUCCESS | {"details", "errorType", "reason"}
@@ -64,6 +69,7 @@ class Run:
     3. `sealed` are results that receipts of the run may name, each with the paths where it was sealed.
     4. `listed` are hashes of the keys that were listed, by attempt and request.
     5. `approvals` is what approvers have signed, `signals` what the run was sent.
+    6. `key` is the name of the key of a subject that it is under, if any.
     """
 
     def __init__(self, id: str, report: Report) -> None:
@@ -74,7 +80,7 @@ class Run:
         self.finished: Optional[dict[str, Any]] = None
         self.status = ""
         self.is_cancelled = False
-        self.is_encrypted = False
+        self.key: Optional[str] = None
         self.entries = 0
         self.at = 0
         self.chain = ""
@@ -85,6 +91,11 @@ class Run:
         self.waits: dict[str, dict[str, Any]] = {}
         self.listed: dict[str, set[str]] = {}
         self.obligations = Obligations({}, report)
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the run is under the key of a subject."""
+        return self.key is not None
 
     @property
     def is_intent(self) -> bool:
@@ -101,15 +112,27 @@ class Runs:
         self._blobs = blobs
         self._runs: dict[str, Run] = {}
         self._open: dict[str, str] = {}
+        self._closed_runs: dict[str, int] = {}
 
     def journal(self, item: Item) -> Optional[Run]:
         """Takes the journal entries of an item."""
         if item.run is None or not item.journal:
+            self._bodies(None if item.run is None else self._runs.get(item.run), item)
             return None
         run = self._runs.setdefault(item.run, Run(item.run, self._report))
         for text, entry in item.journal:
             self._entry(run, text, entry)
+        self._bodies(run, item)
         return run
+
+    def _bodies(self, run: Optional[Run], item: Item) -> None:
+        """Bodies of a run with a subject are all under its key, and those of others are not."""
+        key = None if run is None else run.key
+        for text in item.encrypted:
+            equal("key of an encrypted body", text[:KEY_NAME], key)
+            self._report.count("encrypted bodies")
+        if key is not None:
+            equal("bodies in clear of a run with a subject", len(item.blobs) + len(item.large), 0)
 
     def receipt(self, run: Optional[Run], item: Item, result: Body, is_receipt: Any) -> None:
         """Compares the receipt of an item with the journal that stands beside it."""
@@ -200,18 +223,27 @@ class Runs:
         require(not self._open or max(self._open) < id, "order of the open runs", id, None)
         self._open[id] = status
 
-    def end(self) -> None:
+    def end(self, is_there: Callable[[str], bool]) -> None:
         """The list of open runs is that of the runs whose journal has no end."""
         open_runs = {run.id: run.status for run in self._runs.values() if run.finished is None}
         equal("open runs", self._open, dict(sorted(open_runs.items())))
         self._report.count("runs", len(self._runs))
         self._report.skip("journals of open runs (they need the blob key)", len(open_runs))
+        self._skip_closed(is_there)
 
-    def end_within(self) -> None:
+    def end_within(self, is_there: Callable[[str], bool]) -> None:
         """Where a ledger goes on: runs that are open there may end behind it."""
         open_runs = [run for run in self._runs.values() if run.finished is None]
         self._report.count("runs", len(self._runs))
         self._report.skip("journals of runs that go on behind it (they need the blob key)", len(open_runs))
+        self._skip_closed(is_there)
+
+    def _skip_closed(self, is_there: Callable[[str], bool]) -> None:
+        """Says how many runs are under keys of subjects; the state says whose keys were erased."""
+        for subject, runs in self._closed_runs.items():
+            were_erased = is_there(ERASED + subject)
+            which = "whose keys were erased" if were_erased else "under keys of subjects"
+            self._report.skip(f"journals and bodies of runs {which}", runs)
 
     def _entry(self, run: Run, text: str, entry: dict[str, Any]) -> None:
         kind = entry.get("k")
@@ -223,6 +255,8 @@ class Runs:
         if encrypted is not None:
             require(is_encrypted(encrypted), f"encrypted text of {name}", encrypted, "name of a key, and base64")
             require(set(entry) <= CLEAR, f"members of {name}", sorted(entry), sorted(CLEAR))
+            run.key = run.key or encrypted[:KEY_NAME]
+            equal(f"key of {name}", encrypted[:KEY_NAME], run.key)
         wanted = {"status"} & MEMBERS[kind] if encrypted is not None else MEMBERS[kind]
         missing = (wanted | {"at", "k", "n", "run"}) - set(entry)
         require(not missing, f"members of {name}", sorted(entry), sorted(missing))
@@ -252,10 +286,11 @@ class Runs:
 
     def _closed(self, run: Run, kind: str, entry: dict[str, Any]) -> None:
         """An entry under the key of a subject, which this verifier does not have."""
-        run.is_encrypted = True
+        assert run.key is not None
         if kind == "run.started":
             run.started = entry
-            self._report.skip("journals and bodies of runs under keys of subjects")
+            subject = run.key[:32]
+            self._closed_runs[subject] = self._closed_runs.get(subject, 0) + 1
         elif kind == "run.finished":
             run.finished = entry
         self._report.count("encrypted journal entries")

@@ -14,6 +14,7 @@ from .record import Item, parse_record
 from .report import Failure, Report, Unusable, equal, require
 from .runs import Runs
 from .snapshot import Snapshot
+from .subjects import SubjectKeys
 
 NEVER = (
     "re-execution: outputs were not computed again from inputs",
@@ -26,12 +27,13 @@ NEVER = (
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller wants: a pinned identity, notes from elsewhere as (source, text), fewer signatures, a lock as (source, text)."""
+    """What the caller wants: a pinned identity, notes from elsewhere as (source, text), fewer signatures, a lock as (source, text), the directory of keys of subjects."""
 
     identity: Optional[str] = None
     notes: tuple[tuple[str, str], ...] = ()
     every_signature: bool = True
     lock: Optional[tuple[str, str]] = None
+    subjects: Optional[str] = None
 
 
 class _Verification:
@@ -44,6 +46,7 @@ class _Verification:
         self._blobs = blobs
         self._chain = Chain(identity, report, blobs, options.every_signature)
         self._runs = Runs(identity, report, blobs)
+        self._subjects = SubjectKeys(identity, options.subjects)
         self._commits = 0
         self._epoch = 0
         self._states = 0
@@ -66,7 +69,7 @@ class _Verification:
         self._chain.end()
         equal("publicKeys", header["publicKeys"], self._chain.keys)
         equal("state entries", self._chain.tree.size, self._states)
-        self._runs.end()
+        self._runs.end(self._chain.has)
         self._blobs.end()
         self._head(header["head"])
         if self._options.lock is not None:
@@ -97,6 +100,9 @@ class _Verification:
         self._report.count("commit records")
 
     def _item(self, item: Item) -> None:
+        opened = self._subjects.open(item)
+        if opened > 0:
+            self._report.count("texts under keys of subjects", opened)
         run = self._runs.journal(item)
         if item.receipt is not None:
             result = self._chain.receipt(item)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { canonicalize, type IdentityId, type RunId } from '../../../../src/core/index.js'
+import { canonicalize, type Hash, type IdentityId, type RunId } from '../../../../src/core/index.js'
 import { SubjectCipher } from '../../../../src/ledger/subject/cipher.js'
 import {
   decryptText,
@@ -63,6 +63,12 @@ it('G5: what an entry says in clear is what it says encrypted, or it is damage',
   const altered = [stored.replace('"at":1', '"at":2'), stored.replace('"n":0', '"n":1')]
   for (const text of [...altered, stored.replace('running', 'waiting')]) {
     expect(() => open(text)).toThrow(expect.objectContaining({ code: 'ledger.corrupt' }))
+  }
+  const inClear = { ...item, ...none, entries: [stored] }
+  for (const bodies of [{ blobs: ['"body"'] }, { largeBlobs: ['0'.repeat(64) as Hash] }]) {
+    expect(() => cipher.open('key', { ...inClear, ...bodies })).toThrow(
+      expect.objectContaining({ code: 'ledger.corrupt' })
+    )
   }
   const elsewhere = () => open(stored, 'other' as RunId)
   expect(elsewhere).toThrow(expect.objectContaining({ code: 'ledger.corrupt' }))

@@ -2,7 +2,7 @@ import { cp, readdir, rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { checkArchive, importSnapshot } from '../../../../src/ledger/index.js'
 import { verifyLocation } from '../../../../src/runtime/index.js'
-import { verifiedByPython } from '../../../support/python-verifier.js'
+import { type PythonReport, verifiedByPython } from '../../../support/python-verifier.js'
 import { documentOf, temporaryDirectory } from '../../../support/snapshots.js'
 import { filesWith, fillSubject, openSubjects, planted } from '../../../support/subjects.js'
 
@@ -30,6 +30,9 @@ it('K10: a snapshot has nothing in clear, and goes on where the keys of subjects
   await tally.close()
   expect(await filesWith(place.path(''), planted)).toEqual([])
   expectHonest([place.path('snapshot')])
+  const opened = openedByPython([place.path('snapshot')])
+  expect(Object.keys(opened.notChecked)).not.toContainEqual(expect.stringContaining('subjects'))
+  expect(opened.checked['texts under keys of subjects']).toBeGreaterThan(20)
   await importSnapshot(place.path('without'), { file: place.path('snapshot') })
   const read = await verifyLocation(place.path('without'), { notes: [] })
   expect(read).toMatchObject({ ok: true })
@@ -66,6 +69,7 @@ it('G1, G6: archives are under the same keys, and ids of erased runs are refused
   expect((await checkArchive(path)).notChecked).toContainEqual(notHere)
   const whole = await tally.verify({ archives: [path] })
   expect(whole).toMatchObject({ ok: true, complete: true })
+  expect(openedByPython([path]).checked['texts under keys of subjects']).toBeGreaterThan(20)
   expect(await tally.erase(subject)).toMatchObject({ runs: 5, archived: 5 })
   const after = await tally.verify({ archives: [path] })
   expect(after).toMatchObject({ ok: true })
@@ -105,9 +109,20 @@ it('G6: a backup of the keys that comes back is destroyed again when the ledger 
 /** What the verifier in Python says, which has no keys. */
 function expectHonest(files: readonly string[]): void {
   const { reports } = verifiedByPython(files)
-  for (const report of reports) {
-    expect(report).toMatchObject({ ok: true, failure: null })
-    const closed = report.notChecked['journals and bodies of runs under keys of subjects']
-    expect(closed).toBeGreaterThan(0)
+  for (const { ok, failure, notChecked } of reports) {
+    expect({ ok, failure }).toEqual({ ok: true, failure: null })
+    const [missing, erased] = ['under keys of subjects', 'whose keys were erased'].map(
+      (which) => notChecked[`journals and bodies of runs ${which}`] ?? 0
+    )
+    expect((missing ?? 0) + (erased ?? 0)).toBe(5)
   }
+}
+
+/** What it says with the keys, of all files together. */
+function openedByPython(files: readonly string[]): PythonReport {
+  const { reports } = verifiedByPython(files, ['--subjects', place.path('ledger', 'subjects')])
+  const [report] = reports
+  expect(report).toMatchObject({ ok: true, failure: null })
+  if (report === undefined) throw new Error('it reported nothing')
+  return report
 }
