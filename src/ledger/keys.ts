@@ -89,8 +89,9 @@ export class StoreKeys {
     return `${this.#prefix}run/${runId}`
   }
 
-  runs(): KeyRange {
-    return prefixRange(`${this.#prefix}run/`)
+  /** Of runs whose ids begin with `prefix`. */
+  runs(prefix = ''): KeyRange {
+    return prefixRange(`${this.#prefix}run/${prefix}`)
   }
 
   runId(key: string): RunId {

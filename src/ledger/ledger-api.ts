@@ -187,8 +187,13 @@ export interface Ledger {
   log(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<LogRecord>
   /** A run's record, queued entries included unless `durable`. */
   run(runId: RunId, options?: { readonly durable?: boolean }): RunRecord | undefined
-  /** Records of all runs by id, queued entries included unless `durable`. */
-  runs(options?: { readonly durable?: boolean }): AsyncIterable<RunRecord>
+  /**
+   * Records of the runs whose ids begin with `prefix` by id, or of all, queued entries included
+   * unless `durable`. Reads each; {@link openRuns} reads those alone that have not ended.
+   */
+  runs(options?: { readonly durable?: boolean; readonly prefix?: string }): AsyncIterable<RunRecord>
+  /** Records of the runs that have not ended by id, queued entries included unless `durable`. */
+  openRuns(options?: { readonly durable?: boolean }): Iterable<RunRecord>
   /** Durable journal entries of a run from number `from`: those whose texts are wanted, or all. */
   journal(
     runId: RunId,

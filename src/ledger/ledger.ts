@@ -34,7 +34,7 @@ import { signedNoteOf } from './log/ledger-note.js'
 import { type Cause, causeOf, type LedgerMode, LedgerModes } from './mode.js'
 import type { PastLedger } from './past/past-types.js'
 import { Reader } from './read/reader.js'
-import { queuedRecord, toldCommit } from './read/run-record.js'
+import { RunReader, toldCommit } from './read/run-reader.js'
 import { storedState } from './read/stored-state.js'
 import { BlobSalts, saltedBlob } from './receipt/blob.js'
 import { Restoring } from './restoring.js'
@@ -74,6 +74,7 @@ export class OpenLedger implements Ledger {
   readonly #state: CurrentState
   readonly #derived: Derived
   readonly #reader: Reader
+  readonly #runs: RunReader
   readonly #cipher: SubjectCipher
   readonly #queuedUnits = new Set<UnitId>()
   #past: Promise<PastLedger> | undefined
@@ -111,10 +112,14 @@ export class OpenLedger implements Ledger {
     })
     this.subjects = new RunSubjects({
       ...{ blobKey, keys: readOnly ? undefined : parts.subjects, read: (key) => this.read(key) },
-      startedOf: (runId) => this.#storedRun(runId, {})?.started,
+      startedOf: (runId) => this.#runs.stored(runId)?.started,
       onDestroyed: () => this.#reader.forget()
     })
     this.#derived = parts.derived
+    this.#runs = new RunReader({
+      ...{ keys, cipher, derived: parts.derived, queue: this.#queue },
+      durable: () => this.#durablePosition
+    })
     const [commits, archived] = [() => this.#writer.head.seq, () => this.archiving.history]
     this.#reader = new Reader({ store, keys, cipher, derived: parts.derived, commits, archived })
     this.archiving = archivingOf(parts, this.#queue, {
@@ -189,24 +194,16 @@ export class OpenLedger implements Ledger {
     return this.#reader.log(first, Math.min(to, this.#writer.head.logSize))
   }
 
-  run(runId: RunId, { durable = false } = {}): RunRecord | undefined {
-    const record = this.#storedRun(runId, { durable })
-    return record && this.#cipher.openRecord(this.#opened.keys.run(runId), record)
+  run(...given: Parameters<Ledger['run']>): RunRecord | undefined {
+    return this.#runs.run(...given)
   }
 
-  #storedRun(runId: RunId, { durable = false }): RunRecord | undefined {
-    if (durable) return this.#derived.run(runId)
-    const place = { queue: this.#queue, durable: this.#durablePosition }
-    return queuedRecord(runId, this.#derived, place)
+  runs(options: Parameters<Ledger['runs']>[0] = {}): AsyncGenerator<RunRecord> {
+    return this.#runs.all(options)
   }
 
-  async *runs({ durable = false } = {}): AsyncGenerator<RunRecord> {
-    const queued = new Set<RunId>()
-    if (!durable) this.#queue.eachPending(({ runId }) => queued.add(runId))
-    for await (const runId of this.#derived.runIds(queued)) {
-      const record = this.run(runId, { durable })
-      if (record !== undefined) yield record
-    }
+  openRuns(options: Parameters<Ledger['openRuns']>[0] = {}): Generator<RunRecord> {
+    return this.#runs.open(options)
   }
 
   journal(...[runId, from, isWanted]: Parameters<Ledger['journal']>): AsyncIterable<JournalEntry> {

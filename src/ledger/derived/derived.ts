@@ -283,14 +283,15 @@ export class Derived {
     return foldStored(runId, stored, [...this.#deltas(runId, stored.upTo), queued])
   }
 
-  /** Ids of all runs, sorted; `queued` are those with entries that are not durable yet. */
-  async *runIds(queued: Iterable<RunId>): AsyncGenerator<RunId> {
-    const inMemory = [this.#writing, this.#unflushed].flatMap((unflushed) => [
-      ...(unflushed?.runs.keys() ?? [])
-    ])
-    const later = [...new Set([...inMemory, ...queued])].sort()
+  /**
+   * Ids of all runs that begin with `prefix`, sorted; `queued` are those with entries that are not
+   * durable yet.
+   */
+  async *runIds(queued: Iterable<RunId>, prefix = ''): AsyncGenerator<RunId> {
+    const unstored = new Set([...this.#changedIds(), ...queued])
+    const later = [...unstored].filter((runId) => runId.startsWith(prefix)).sort()
     let next = 0
-    for await (const runId of this.#runs.ids()) {
+    for await (const runId of this.#runs.ids(prefix)) {
       for (; (later[next] ?? runId) < runId; next += 1) yield later[next] ?? runId
       if (later[next] === runId) next += 1
       yield runId
@@ -298,13 +299,21 @@ export class Derived {
     yield* later.slice(next)
   }
 
-  /** Runs that have not ended, with the commits that hold their entries. */
-  *openRuns(): Generator<readonly [runId: RunId, commits: readonly RunCommit[]]> {
-    const changed = [this.#writing, this.#unflushed].flatMap((unflushed) => [
+  /** Runs that may be open, as far as is seen without reading what is stored of them. */
+  openIds(): ReadonlySet<RunId> {
+    return new Set([...this.#runs.openIds(), ...this.#changedIds()])
+  }
+
+  /** Runs with durable entries that are not derived on disk yet. */
+  #changedIds(): readonly RunId[] {
+    return [this.#writing, this.#unflushed].flatMap((unflushed) => [
       ...(unflushed?.runs.keys() ?? [])
     ])
-    const runIds = new Set([...this.#runs.openIds(), ...changed])
-    for (const runId of runIds) {
+  }
+
+  /** Runs that have not ended, with the commits that hold their entries. */
+  *openRuns(): Generator<readonly [runId: RunId, commits: readonly RunCommit[]]> {
+    for (const runId of this.openIds()) {
       const places = this.#runs.places(runId)
       const deltas = this.#deltas(runId, places.upTo)
       const status = deltas.length === 0 ? places.status : this.run(runId)?.status

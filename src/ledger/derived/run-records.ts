@@ -214,9 +214,10 @@ export class RunRecords {
     return value === undefined ? noPlaces : decodePlaces(key, runId, this.#form.body(key, value))
   }
 
-  /** Ids of all stored runs, sorted. */
-  async *ids(): AsyncGenerator<RunId> {
-    for await (const [key] of this.#store.entries(this.#keys.runs())) yield this.#keys.runId(key)
+  /** Ids of all stored runs that begin with `prefix`, sorted. */
+  async *ids(prefix: string): AsyncGenerator<RunId> {
+    const range = this.#keys.runs(prefix)
+    for await (const [key] of this.#store.entries(range)) yield this.#keys.runId(key)
   }
 
   /** Ids of stored runs that may be open, as far as is seen without reading their records. */

@@ -51,8 +51,8 @@ export async function checkOpenRuns(
   return found
 }
 
-async function* openRunsOf(ledger: Pick<Ledger, 'runs'>): ReturnType<OpenRuns['runs']> {
-  for await (const { runId, status, started } of ledger.runs({ durable: true })) {
+async function* openRunsOf(ledger: Pick<Ledger, 'openRuns'>): ReturnType<OpenRuns['runs']> {
+  for (const { runId, status, started } of ledger.openRuns({ durable: true })) {
     yield { runId, status, name: shownText(started['name']) }
   }
 }

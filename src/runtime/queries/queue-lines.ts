@@ -30,7 +30,7 @@ function shownLine({ limits: held, work, ...shown }: QueueShown): QueueLine {
 
 async function recordedLines(ledger: Ledger): Promise<readonly QueueLine[]> {
   const found = new Map<string, QueuedLine[]>()
-  for await (const record of ledger.runs({ durable: true })) {
+  for (const record of ledger.openRuns({ durable: true })) {
     if (!isQueued(record)) continue
     const { queue, at } = record.started as unknown as {
       readonly queue: QueueTerms

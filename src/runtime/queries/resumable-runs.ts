@@ -2,7 +2,6 @@ import type { Json } from '../../core/index.js'
 import { type Ledger, marksOf, type QuarantineMark } from '../../ledger/index.js'
 import { checkOpenRuns } from '../audit/upgrade-check.js'
 import type { Registry } from '../code/registry.js'
-import { isEnded } from '../run/ended.js'
 
 /**
  * Which open runs can continue, with the code at hand, and which are quarantined. Without code,
@@ -19,8 +18,7 @@ export async function resumableRuns(
     return { runs: runs.map((run) => ({ ...run, missing: [...run.missing] })), quarantined }
   }
   const runs: Json[] = []
-  for await (const record of ledger.runs({ durable: true })) {
-    if (isEnded(record)) continue
+  for (const record of ledger.openRuns({ durable: true })) {
     const { runId: id, status, started } = record
     const name = started['name'] ?? null
     runs.push({

@@ -2,7 +2,6 @@ import type { JournalEntry, UnfinishedJournals } from '../../block/index.js'
 import { canonicalString, type RunId } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import type { Registry } from '../code/registry.js'
-import { isEnded } from './ended.js'
 
 /**
  * Tells providers what earlier processes have left unfinished, before this one does anything: a
@@ -12,13 +11,13 @@ import { isEnded } from './ended.js'
  * again.
  */
 export class OrphanedEffects {
-  readonly #ledger: Pick<Ledger, 'runs' | 'journals'>
+  readonly #ledger: Pick<Ledger, 'openRuns' | 'journals'>
   readonly #registry: Pick<Registry, 'recovering'>
   #announcing: Promise<void> | undefined
   #isAnnounced: boolean
 
   constructor(options: {
-    readonly ledger: Pick<Ledger, 'runs' | 'journals'>
+    readonly ledger: Pick<Ledger, 'openRuns' | 'journals'>
     readonly registry: Pick<Registry, 'recovering'>
   }) {
     this.#ledger = options.ledger
@@ -36,10 +35,7 @@ export class OrphanedEffects {
   }
 
   async #announce(): Promise<void> {
-    const unfinished: RunId[] = []
-    for await (const record of this.#ledger.runs()) {
-      if (!isEnded(record)) unfinished.push(record.runId)
-    }
+    const unfinished = Array.from(this.#ledger.openRuns(), ({ runId }) => runId)
     for (const provider of this.#registry.recovering()) {
       await provider.recover?.(this.#journals(unfinished, provider.recoversFrom))
     }

@@ -73,10 +73,10 @@ export class RunDriver {
   async #resumeAll(): Promise<readonly RunId[]> {
     const { ledger, quarantine } = this.store.parts
     const resumed: RunId[] = []
-    for await (const record of ledger.runs()) {
+    for (const record of ledger.openRuns()) {
       const { runId, status } = record
       // Without the key of its subject it rests.
-      if (isEnded(record) || record.isErased || quarantine.holds(runId)) continue
+      if (record.isErased || quarantine.holds(runId)) continue
       const entry = await this.#attach(record, { isShown: false })
       if (await this.turns.found(ledger, record)) continue
       if (status !== 'running') continue

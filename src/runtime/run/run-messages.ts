@@ -161,7 +161,7 @@ export class RunMessages {
         if (wait.reason === reason) yield { runId, wait }
       }
     }
-    for await (const record of ledger.runs()) {
+    for (const record of ledger.openRuns()) {
       if (live.has(record.runId) || quarantine.holds(record.runId)) continue
       for (const wait of waitsOf(record)) {
         if (wait.reason === reason) yield { runId: record.runId, wait }

@@ -2,7 +2,6 @@ import type { RunStarted } from '../../block/index.js'
 import { isTallyError, limits, type RunId, type TallyError } from '../../core/index.js'
 import { lacksCode, resumable } from '../code/recorded-run.js'
 import type { DeliveredEvent } from './channel.js'
-import { isEnded } from './ended.js'
 import type { RunEntry } from './run-entry.js'
 import type { RunsOptions } from './run-terms.js'
 
@@ -81,9 +80,8 @@ export class RunsWithoutCode {
 
   async #look(): Promise<void> {
     const { registry } = this.#parts
-    for await (const record of this.#parts.ledger.runs()) {
+    for (const record of this.#parts.ledger.openRuns()) {
       if (this.#isClosing) return
-      if (isEnded(record)) continue
       const started = record.started as unknown as RunStarted
       // Compiling is left to resuming, unless a name is missing: some rooms are loaded late.
       const { pins } = started

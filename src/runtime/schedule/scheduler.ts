@@ -14,6 +14,7 @@ import type { RunEntry } from '../run/run-entry.js'
 import type { Runs } from '../run/runs.js'
 import {
   type RegisteredSchedule,
+  RUN_PREFIX,
   registeredSchedules,
   registeredTiming,
   runIdAt,
@@ -93,7 +94,7 @@ export class Scheduler implements Timed {
   /** The runs of schedules: the last of each, and those that are open. */
   async #past(): Promise<ReadonlyMap<string, Past>> {
     const past = new Map<string, Past>()
-    for await (const record of this.#parts.ledger.runs()) {
+    for await (const record of this.#parts.ledger.runs({ prefix: RUN_PREFIX })) {
       const of = scheduledRun(record.runId)
       if (of === undefined) continue
       const own = past.get(of.name) ?? { last: undefined, open: [] }

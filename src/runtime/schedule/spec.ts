@@ -178,7 +178,8 @@ export async function registeredSchedules(
   })
 }
 
-const RUN_PREFIX = 'schedule:'
+/** With which the ids of all runs of schedules begin. */
+export const RUN_PREFIX = 'schedule:'
 
 /** The run of a schedule at a time: asked for again, it is the same (L6). */
 export function runIdAt(name: string, at: number): string {

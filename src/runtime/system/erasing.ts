@@ -11,7 +11,6 @@ import {
 } from '../../ledger/index.js'
 import type { AskedIntent } from '../gate/asked-intent.js'
 import { refusal } from '../gate/refusal.js'
-import { isEnded } from '../run/ended.js'
 
 const ACTION = 'system.erase'
 /** Ids of open runs that a refusal names. */
@@ -118,7 +117,7 @@ export class Erasing {
     if (dryRun) return replied(await this.#found(key))
     subjects.close(key)
     try {
-      const open = await this.#openRuns(key)
+      const open = this.#openRuns(key)
       if (open.length > 0) {
         const named = open.slice(0, NAMED_MAX).join(', ')
         const problem = `${open.length} runs of the subject are open: ${named}`
@@ -145,12 +144,9 @@ export class Erasing {
     return refusal(id, ACTION, 'id_reused', { problem: 'another intent has this id' })
   }
 
-  async #openRuns(key: string): Promise<readonly RunId[]> {
-    const open: RunId[] = []
-    for await (const record of this.#parts.ledger.runs()) {
-      if (record.subject === key && !isEnded(record)) open.push(record.runId)
-    }
-    return open
+  #openRuns(key: string): readonly RunId[] {
+    const open = [...this.#parts.ledger.openRuns()].filter(({ subject }) => subject === key)
+    return open.map(({ runId }) => runId)
   }
 
   async #found(key: string): Promise<ErasedSubject> {
