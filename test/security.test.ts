@@ -52,7 +52,8 @@ const toolOf: Readonly<Record<EffectClass, string>> = {
   answer: 'system.approve',
   signal: 'system.signal',
   signed: 'system.approver',
-  grant: 'system.grant'
+  grant: 'system.grant',
+  erase: 'system.erase'
 }
 
 /** A turn of a model whose flow lists the tools that there are, or none of them. */

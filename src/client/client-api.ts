@@ -4,6 +4,7 @@ import type { IntentReply } from '../intent/index.js'
 import type {
   Answer,
   AnswerAction,
+  ErasedSubject,
   FollowedEntry,
   FollowOptions,
   IntentRequest,
@@ -96,6 +97,14 @@ export interface Client extends AsyncDisposable {
   cancel(id: string, options?: CallOptions & { readonly reason?: string }): Promise<RunView>
   /** Has an action done. Resolves with its result, or with what it waits for. */
   intent(request: IntentRequest, options?: CallOptions): Promise<IntentReply>
+  /**
+   * As `erase` of the runtime: destroys the key of a subject, durably, and says what was erased,
+   * and what was not. Rejects with `ledger.not_erased`, as while a run of the subject is open.
+   */
+  erase(
+    subject: string,
+    options?: CallOptions & { readonly dryRun?: boolean }
+  ): Promise<ErasedSubject>
   /** How a run stands, with its waits. Rejects with `run.not_found`. */
   run(id: string, options?: CallOptions): Promise<RunView>
   /** Runs, newest first; read by pages, so that a list of any length costs little at once. */

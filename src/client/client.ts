@@ -12,6 +12,7 @@ import {
   TallyError
 } from '../core/index.js'
 import type {
+  ErasedSubject,
   FollowedEntry,
   FollowOptions,
   OutsideState,
@@ -169,6 +170,20 @@ class LinkedClient implements Client {
 
   intent(request: ServiceRequests['intent']['params'], { signal }: CallOptions = {}) {
     return this.#request('intent', { id: this.#random.uuid(), ...request }, signal)
+  }
+
+  async erase(
+    subject: string,
+    { dryRun = false, signal }: Parameters<Client['erase']>[1] = {}
+  ): Promise<ErasedSubject> {
+    const payload = { subject, ...(dryRun ? { dryRun } : {}) }
+    const reply = await this.intent({ action: 'system.erase', payload }, present({ signal }))
+    if (reply.type === 'error') {
+      throw new TallyError('ledger.not_erased', { problem: reply.message })
+    }
+    // What an owner answers of this intent.
+    const { key, runs, entries, archived, stateKeys, kept } = reply as unknown as ErasedSubject
+    return { key, runs, entries, archived, stateKeys, kept }
   }
 
   run(id: string, { signal }: CallOptions = {}) {

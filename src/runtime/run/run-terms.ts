@@ -253,8 +253,9 @@ function refused(
 export function checkSame(
   record: RunRecord,
   prepared: PreparedRun,
-  { inputHash, contextText, principal }: Pick<Start, 'inputHash' | 'contextText' | 'principal'>
+  start: Pick<Start, 'inputHash' | 'contextText' | 'principal' | 'subject'>
 ): void {
+  const { inputHash, contextText, principal, subject } = start
   const started = record.started as unknown as RunStarted
   const { runId } = record
   // Whose run it is comes first: what another has started is not to be compared with (K13).
@@ -263,6 +264,10 @@ export function checkSame(
   }
   // Nothing tells any more whether it is the same work, and it is not done again.
   if (record.isErased) throw new TallyError('ledger.erased', { what: `Run ${runId}` })
+  // What is there would not be erased with the subject that is meant.
+  if (subject !== undefined && started.subject !== subject) {
+    throw new TallyError('run.id_reused', { runId, what: 'subject' })
+  }
   if (started.inputHash !== inputHash) {
     throw new TallyError('run.id_reused', { runId, what: 'input' })
   }

@@ -27,7 +27,7 @@ export interface ErasedSubject {
   readonly archived: number
   /**
    * Keys of the state that these runs have written and that still have a value, in clear; at most
-   * `ERASED_STATE_KEYS_MAX`. Code has to remove them.
+   * `ERASED_STATE_KEYS_MAX`. Code has to remove them. None where it was erased before.
    */
   readonly stateKeys: readonly string[]
   /** What is never erased, in words. */
@@ -103,17 +103,23 @@ export class Erasing {
   async #act({ id, intent, go }: AskedIntent): Promise<IntentReply> {
     const { ledger } = this.#parts
     const { subject, dryRun = false, ...rest } = intent.payload
-    const isAsked = typeof subject === 'string' && typeof dryRun === 'boolean'
+    const isAsked = isSubject(subject) && typeof dryRun === 'boolean'
     if (!isAsked || Object.keys(rest).length > 0) {
-      return refusal(id, ACTION, 'invalid_input', { problem: 'it takes { subject, dryRun? }' })
+      const subjects = `a subject of 1 to ${limits.SUBJECT_LENGTH_MAX} characters`
+      const problem = `it takes { subject, dryRun? }, ${subjects}`
+      return refusal(id, ACTION, 'invalid_input', { problem })
     }
-    const earlier = ledger.run(id)
-    if (earlier !== undefined) return this.#earlier(id, earlier)
     const { subjects } = ledger
     const key = subjects.idOf(subject)
-    const wasErased = subjects.isErased(key)
     const replied = (found: ErasedSubject) =>
       doneReply({ id, dappId: KERNEL_ID, receipt: null, result: { ...found } as unknown as Json })
+    const earlier = ledger.run(id)
+    if (earlier !== undefined) {
+      // The same id is the same erasing (L6).
+      if (keyErasedBy(earlier) === key) return replied(await this.#found(key))
+      return refusal(id, ACTION, 'id_reused', { problem: 'another intent has this id' })
+    }
+    const wasErased = subjects.isErased(key)
     if (dryRun) return replied(await this.#found(key))
     subjects.close(key)
     try {
@@ -133,15 +139,6 @@ export class Erasing {
     } finally {
       subjects.reopen(key)
     }
-  }
-
-  /** The same id is the same erasing (L6). */
-  #earlier(id: RunId, record: RunRecord): IntentReply {
-    const { data = null } = (record.last['response'] ?? {}) as { readonly data?: never }
-    if (record.status === 'done' && record.started['name'] === ACTION) {
-      return doneReply({ id, dappId: KERNEL_ID, receipt: null, result: data })
-    }
-    return refusal(id, ACTION, 'id_reused', { problem: 'another intent has this id' })
   }
 
   #openRuns(key: string): readonly RunId[] {
@@ -175,6 +172,18 @@ export class Erasing {
       }
     }
   }
+}
+
+/** What a run can have been started for. */
+function isSubject(given: unknown): given is string {
+  return typeof given === 'string' && given.length > 0 && given.length <= limits.SUBJECT_LENGTH_MAX
+}
+
+/** The key that a run has erased; undefined where it is none that erases, or has not ended well. */
+function keyErasedBy({ status, started, last }: RunRecord): unknown {
+  if (status !== 'done' || started['name'] !== ACTION) return undefined
+  const { data } = (last['response'] ?? {}) as { readonly data?: { readonly key?: unknown } }
+  return data?.key
 }
 
 const archives = 'entries in archives are under the same key: who has a copy of the key reads them'

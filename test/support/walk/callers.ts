@@ -6,7 +6,7 @@ import { type ApproverName, approvers, signed } from '../approvers.js'
 import { openedConsole } from '../console/opened.js'
 import { isLong } from '../effort.js'
 import type { Project } from '../project.js'
-import { type EffectClass, lone, OWNERS_TAG, SIGNED_RUN, type World } from './world.js'
+import { type EffectClass, lone, OWNERS_TAG, SIGNED_RUN, subjectOf, type World } from './world.js'
 
 /** What a caller can ask on a road; what a road has no form for is absent. Replies are texts. */
 export interface Caller {
@@ -19,6 +19,8 @@ export interface Caller {
   show?(run: string): Promise<unknown>
   signal?(run: string): Promise<unknown>
   answer?(run: string, given: GivenAnswer): Promise<unknown>
+  /** Destroys the key of a subject. */
+  erase?(subject: string): Promise<unknown>
   close?(): Promise<unknown>
 }
 
@@ -52,7 +54,7 @@ function textOf(reply: unknown): string {
 }
 
 async function formsOf(world: World, kind: EffectClass, caller: Caller, ownersRun: string) {
-  const { intent, run, workflow, show, signal, answer } = caller
+  const { intent, run, workflow, show, signal, answer, erase } = caller
   const asIntents = (asked: readonly { action: string; payload: JsonObject }[]) =>
     asked.flatMap((one) => [
       ...(intent === undefined ? [] : [() => intent(one)]),
@@ -130,6 +132,13 @@ async function formsOf(world: World, kind: EffectClass, caller: Caller, ownersRu
         { action: 'system.prefer', payload: { subject: 'act', provider: 'thief' } },
         { action: 'system.schedule', payload: { name: nextId(), spec: yearly } }
       ])
+    case 'erase': {
+      const subject = subjectOf(ownersRun)
+      return [
+        ...(erase === undefined ? [] : [() => erase(subject)]),
+        ...asIntents([{ action: 'system.erase', payload: { subject } }])
+      ]
+    }
   }
 }
 
@@ -157,7 +166,8 @@ export function programCaller({ tally, workflows }: World): Caller {
       return workflow === undefined ? undefined : tally.begin(workflow, null).result
     },
     signal: (run) => tally.signal(run, 'word', 1),
-    answer: async (id, { token, ...given }) => (await tally.attach(id)).approve(token, given)
+    answer: async (id, { token, ...given }) => (await tally.attach(id)).approve(token, given),
+    erase: (subject) => tally.erase(subject)
   }
 }
 
@@ -266,7 +276,8 @@ export function commandLineCaller(world: World, project: Project, uid?: number):
       await tally('show', run, '--journal'),
       await tally('test', 'from', run, '--private', '--force', '--out', `${run}.test.mjs`)
     ],
-    answer: (run, { by = 'owner' }) => tally('approve', run, '--by', by)
+    answer: (run, { by = 'owner' }) => tally('approve', run, '--by', by),
+    erase: (subject) => tally('erase', subject)
   }
 }
 

@@ -31,6 +31,7 @@ export async function clientCaller(world: World): Promise<Caller> {
     answer: (id, { token, digest, ...given }) =>
       client.answer(id, token, { digest: digest, action: 'approve', ...given }),
     signal: (id) => client.signal(id, 'word', 1),
+    erase: (subject) => client.erase(subject),
     close: () => client.close()
   }
 }
@@ -67,7 +68,8 @@ export function otherUsersClient(world: World, project: Project, uid: number): C
     workflow: (name) => asked('startWorkflow', name),
     show: (id) => asked('run', id),
     answer: (id, { token, digest }) => asked('answer', id, token, { digest, action: 'approve' }),
-    signal: (id) => asked('signal', id, 'word', 1)
+    signal: (id) => asked('signal', id, 'word', 1),
+    erase: (subject) => asked('erase', subject)
   }
 }
 
@@ -118,7 +120,8 @@ export function aisRoad({ run, close }: Caller): Try {
     answer: [balance('one', never)],
     signal: [],
     signed: [],
-    grant: []
+    grant: [],
+    erase: []
   }
   const attempt = async (kind: EffectClass) => {
     const document = workflow(nodes[kind])

@@ -15,7 +15,7 @@ export interface Try {
 const config = `
 import { defineBlock, defineConfig } from 'tallystick'
 const block = (name) => defineBlock({ name, version: '1', sideEffects: 'none', run: () => null })
-export default defineConfig({ blocks: ['act', 'pay', 'ask', 'ask.signed'].map(block) })
+export default defineConfig({ blocks: ['act', 'pay', 'ask', 'ask.signed', 'rest'].map(block) })
 `
 /** Until a viewer has heard of the run, or of nothing. */
 const HEARD_MS = 20_000

@@ -25,7 +25,8 @@ export const effectClasses = [
   'answer',
   'signal',
   'signed',
-  'grant'
+  'grant',
+  'erase'
 ] as const
 export type EffectClass = (typeof effectClasses)[number]
 
@@ -37,6 +38,8 @@ export const AGENT = 'walker'
 export const OWNERS_TAG = 'kept'
 /** A run of the owner whose answer two of three approvers have to sign. */
 export const SIGNED_RUN = 'signed'
+/** Whose data a run of the owner is about, beside each run that waits. */
+export const subjectOf = (ownersRun: string) => `subject-of-${ownersRun}`
 /** Text of another that wants to be obeyed. */
 export const DEMAND = JSON.stringify({
   action: 'system.grant',
@@ -137,6 +140,8 @@ export class World {
     this.#runs += 1
     const id = `owners-${this.#runs}`
     await this.#park(id, 'ask')
+    const about = { id: `about-${id}`, subject: subjectOf(id) }
+    await this.tally.begin(lone('rest'), about).result
     return id
   }
 
@@ -177,6 +182,9 @@ export class World {
       answer: String(await waitsOf(ownersRun)),
       signal: String(signals),
       signed: String(await waitsOf(SIGNED_RUN)),
+      erase: readdirSync(join(this.location, 'subjects', this.tally.identity))
+        .sort()
+        .join(),
       grant: JSON.stringify(
         below('permissions/', 'approvers/', 'preferences/', 'packages/', 'system/grants/').concat(
           below('system/published/', 'system/schedules/')
@@ -277,6 +285,8 @@ export function registrationsOf(
       return given
     }
   }))
+  // Of no column: there to be erased.
+  const rest = defineBlock({ name: 'rest', version: '1', sideEffects: 'none', run: () => null })
   const inCode = (name: string) =>
     defineWorkflow({
       name: `walk.${name}`,
@@ -284,7 +294,7 @@ export function registrationsOf(
       run: (ctx) => ctx.step(name, () => told(name))
     })
   return {
-    blocks: [does('act'), does('pay'), ...ask],
+    blocks: [does('act'), does('pay'), ...ask, rest],
     workflows: [inCode('act'), inCode('pay')],
     providers,
     workflow: {
@@ -340,6 +350,14 @@ const thief = (port: number) => ({
       (api) => api.storage.set('../permissions/x', true),
       (api) => api.storage.set('system/grants/x', true),
       (api) => api.intents.submit({ action: 'system.grant' })
+    ],
+    erase: [
+      (api) => api.storage.set('../erased/x', true),
+      (api) => api.storage.delete('../../subjects'),
+      (api) => {
+        const payload = { subject: 'subject-of-owners-1' }
+        return api.intents.submit({ action: 'system.erase', payload })
+      }
     ]
   }
   export async function run(intent, api) {

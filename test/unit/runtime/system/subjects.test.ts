@@ -93,6 +93,24 @@ it('G6, L6: after an erasing nothing says what the runs have kept, and the ledge
   await again.close()
 })
 
+it('G5, L6: a start with a subject is no run that is kept without it, or under another', async () => {
+  const tally = await open()
+  const begin = (id: string, whose?: string) =>
+    tally.begin(documentOf('other'), { id, inputs: {}, ...(whose ? { subject: whose } : {}) })
+  await begin('plain').result
+  await begin('kept', subject).result
+  for (const [id, whose] of [
+    ['plain', subject],
+    ['kept', 'another']
+  ] as const) {
+    await expect(begin(id, whose).result).rejects.toMatchObject({ code: 'run.id_reused' })
+  }
+  for (const whose of [subject, undefined]) {
+    expect(await begin('kept', whose).result).toMatchObject({ status: 'done' })
+  }
+  await tally.close()
+})
+
 it('P1, G6: runs that have read what an erased run wrote are not executed again, and are no damage', async () => {
   const tally = await open()
   const read = async (name: string) => {
