@@ -291,10 +291,20 @@ export const CONFIG_LEVELS_MAX = 64
 
 /** Size of a key file. */
 export const KEY_FILE_BYTES_MAX = 4_096
-/** Identities of one location. */
-export const LOCATION_IDENTITIES_MAX = 256
+/** Identities of one location; its marker lists them in 67 bytes each. */
+export const LOCATION_IDENTITIES_MAX = 20_000
 /** UTF-16 units of the label with which an identity is made. */
 export const IDENTITY_LABEL_LENGTH_MAX = 256
+/** Identities that a process has open at one location, besides the main one, by default. */
+export const IDENTITIES_OPEN_MAX = 1_000
+/** How long an identity that has nothing to do and no holder stays open, by default. */
+export const IDENTITY_IDLE_MS = 60_000
+/** Identities that are opened at once to go on with their work, without being asked for. */
+export const IDENTITIES_WAKING_MAX = 8
+/** When an identity that could not be opened for its work is tried again. */
+export const IDENTITY_WAKE_RETRY_MS = 5_000
+/** Identities that are made at once. */
+export const IDENTITIES_MAKING_MAX = 128
 
 /** Size of a signed note of the log (formats.md §5). */
 export const NOTE_BYTES_MAX = 64 * 1024

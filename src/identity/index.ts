@@ -28,7 +28,16 @@ export {
 } from './approval.js'
 export { generateIdentity, IdentityKeys, newKeyFor } from './identity-keys.js'
 export { approvalsIn, byWith, byWithout, withApproval } from './kept-approvals.js'
-export { begunIdentities, finishIdentity, KeyFiles, keyFileIn } from './key-files.js'
+export {
+  begunIdentities,
+  finishIdentities,
+  finishIdentity,
+  KeyFiles,
+  type KeyLeftovers,
+  keyFileIn,
+  keyLeftovers,
+  removeTemporary
+} from './key-files.js'
 export { type CreateKeyFile, createKeyFile, type LoadKeyFile, loadKeyFile } from './key-store.js'
 export { getPublicKey, sign } from './keys.js'
 export { type LocalSigner, localSigner } from './local-signer.js'

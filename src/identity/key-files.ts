@@ -27,7 +27,7 @@ import { createKeyFile, loadKeyFile, readKeyFile } from './key-store.js'
  * - I8 The key in force always has a file, under one of these names, whatever is killed when: a
  *   new one is there before any receipt names it, and a file changes its name only afterwards.
  * - I9 No key is destroyed but by {@link KeyFiles.destroy}, and by {@link KeyFiles.dropIdentity}
- *   and {@link KeyFiles.removeTemporary} one that nothing was ever signed with.
+ *   and {@link removeTemporary} one that nothing was ever signed with.
  */
 export class KeyFiles {
   readonly #directory: string
@@ -78,14 +78,9 @@ export class KeyFiles {
       .filter(isPublicKey)
   }
 
-  /**
-   * Removes what was left of key files that were being written when their process was killed; only
-   * while no key is made in this directory. Such a file never had a name that anybody opens.
-   */
-  async removeTemporary(): Promise<void> {
-    for (const name of await namesIn(this.#directory)) {
-      if (temporaryName.test(name)) await rm(join(this.#directory, name), { force: true })
-    }
+  /** {@link removeTemporary} in the directory of these files: not those of one identity alone. */
+  removeTemporary(): Promise<void> {
+    return removeTemporary(this.#directory)
   }
 
   /**
@@ -176,29 +171,74 @@ export function keyFileIn(directory: string, identity: IdentityId): string {
  * Lets an identity that was begun in a directory have its current file; nothing where there is none
  * of it. May be done again after a death at any point.
  */
-export async function finishIdentity(directory: string, identity: IdentityId): Promise<void> {
-  const begun = begunFileIn(directory, identity)
-  const current = keyFileIn(directory, identity)
+export function finishIdentity(directory: string, identity: IdentityId): Promise<void> {
+  return finishIdentities(directory, [identity])
+}
+
+/** {@link finishIdentity} of many: what makes names durable is done once for all of them. */
+export async function finishIdentities(
+  directory: string,
+  identities: readonly IdentityId[]
+): Promise<void> {
+  const linked: string[] = []
+  for (const identity of identities) {
+    const begun = begunFileIn(directory, identity)
+    if (await isLinked(begun, keyFileIn(directory, identity))) linked.push(begun)
+  }
+  if (linked.length === 0) return
+  await syncDirectory(directory)
+  for (const begun of linked) await rm(begun, { force: true })
+  await syncDirectory(directory)
+}
+
+async function isLinked(begun: string, current: string): Promise<boolean> {
   try {
     await link(begun, current)
+    return true
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return
+    if (hasCode(error, 'ENOENT')) return false
     if (!hasCode(error, 'EEXIST')) throw error
     // A current file with another key is not to be replaced, nor is the first one to be lost.
-    if (!(await isSame(begun, current))) return
+    return isSame(begun, current)
   }
-  await syncDirectory(directory)
-  await rm(begun, { force: true })
-  await syncDirectory(directory)
+}
+
+/** What killed processes have left among the key files of a directory. */
+export interface KeyLeftovers {
+  /** Identities that were begun and have no current file yet. */
+  readonly begun: readonly IdentityId[]
+  /** Identities with a key that was prepared and not used. */
+  readonly rotating: ReadonlySet<string>
+}
+
+/** Looks through a directory of key files once, for all of its identities. */
+export async function keyLeftovers(directory: string): Promise<KeyLeftovers> {
+  const names = await namesIn(directory)
+  const prepared = names.filter((name) => name.endsWith(NEXT_SUFFIX) && !name.startsWith('.'))
+  const rotating = new Set(prepared.map((name) => name.slice(0, name.indexOf('.'))))
+  return { begun: begunIn(names), rotating }
 }
 
 /** Identities that were begun in a directory and have no current file yet. */
 export async function begunIdentities(directory: string): Promise<readonly IdentityId[]> {
-  const names = await namesIn(directory)
+  return begunIn(await namesIn(directory))
+}
+
+function begunIn(names: readonly string[]): readonly IdentityId[] {
   return names
     .filter((name) => name.endsWith(BEGUN_SUFFIX))
     .map((name) => name.slice(0, -BEGUN_SUFFIX.length))
     .filter(isIdentityId)
+}
+
+/**
+ * Removes what was left of key files that were being written when their process was killed; only
+ * while no key is made in this directory. Such a file never had a name that anybody opens.
+ */
+export async function removeTemporary(directory: string): Promise<void> {
+  for (const name of await namesIn(directory)) {
+    if (temporaryName.test(name)) await rm(join(directory, name), { force: true })
+  }
 }
 
 async function isSame(path: string, other: string): Promise<boolean> {

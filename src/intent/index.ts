@@ -57,7 +57,15 @@ export { type ResolveSecret, secretsOf } from './scoped-api/network/secrets.js'
 export { createScopedApi } from './scoped-api/scoped-api.js'
 
 export type { StageEvent, StageListener } from './stages.js'
-export { identityAsked, identityNamed, madeIdentityKey } from './system/identities.js'
+export {
+  IDENTITY_NAMES_PREFIX,
+  type IdentityAbout,
+  identityAsked,
+  identityCalled,
+  identityNamed,
+  isIdentityName,
+  madeIdentityKey
+} from './system/identities.js'
 export { keyRotation } from './system/keys.js'
 export { PUBLISHED_PREFIX } from './system/published.js'
 export { REPLACED_KEYS_PREFIX, replacedKey } from './system/revoked.js'

@@ -43,6 +43,7 @@ export {
   readIfPresent,
   replaceFile,
   SubjectKeyFiles,
+  syncDirectory,
   unfinishedData
 } from './location/index.js'
 export type { LedgerMode } from './mode.js'

@@ -1,5 +1,5 @@
 /** location: where a ledger lies on disk, and which of its data directories is the live one. */
-export { readIfPresent, replaceFile } from './durable-file.js'
+export { readIfPresent, replaceFile, syncDirectory } from './durable-file.js'
 export {
   initLocation,
   inspectLocation,

@@ -68,8 +68,8 @@ export interface Location {
   endFollowing(identity: IdentityId): Promise<void>
   /** Whether data that was live before is kept beside the live data. */
   keepsData(): Promise<boolean>
-  /** Adds an identity to the marker. */
-  addIdentity(identity: IdentityId): Promise<void>
+  /** Adds identities to the marker, which is written once for all of them. */
+  addIdentities(identities: readonly IdentityId[]): Promise<void>
   release(): void
 }
 
@@ -258,9 +258,9 @@ class OpenLocation implements Location {
     return (await dataDirectories(this.realPath)).length > 1
   }
 
-  addIdentity(identity: IdentityId): Promise<void> {
+  addIdentities(added: readonly IdentityId[]): Promise<void> {
     return this.#change((marker) => {
-      const identities = [...marker.identities, identity]
+      const identities = [...marker.identities, ...added]
       return newMarker(marker.live, { ...marker, identities, main: mainIdentity(marker) })
     })
   }

@@ -122,7 +122,8 @@ function followersIn(
 ): readonly IdentityId[] | undefined {
   if (value === undefined) return []
   if (!Array.isArray(value) || value.length === 0 || !value.every(isIdentityId)) return undefined
-  return isSorted(value) && value.every((id) => identities.includes(id)) ? value : undefined
+  const known = new Set(identities)
+  return isSorted(value) && value.every((id) => known.has(id)) ? value : undefined
 }
 
 function isSorted(identities: readonly IdentityId[]): boolean {

@@ -130,10 +130,9 @@ export class OwnKeys {
 
   /**
    * Clears up what a killed rotation has left: a key that was prepared, and of which `isKnown` says
-   * that no receipt names it. To be called while nothing else makes keys at the location.
+   * that no receipt names it. To be called while nothing else makes a key of this identity.
    */
   async clearUp(isKnown: (publicKey: PublicKey) => boolean): Promise<void> {
-    await this.#files?.removeTemporary()
     for (const publicKey of (await this.#files?.prepared()) ?? []) {
       if (!isKnown(publicKey)) await this.destroy(publicKey)
     }

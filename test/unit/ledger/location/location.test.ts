@@ -151,8 +151,8 @@ describe('openLocation', () => {
     await mkdir(next.path)
     await location.switchLive('data-2', { identities: [bob] })
     expect(location.livePath).toBe(next.path)
-    await location.addIdentity(alice)
-    await location.addIdentity(alice)
+    await location.addIdentities([alice])
+    await location.addIdentities([alice])
     location.release()
     const { marker } = (await inspectLocation(directory)) ?? {}
     expect(marker).toEqual({
@@ -216,7 +216,7 @@ describe('parseMarker', () => {
       followers: [alice],
       build
     })
-    await Promise.all([location.addIdentity(bob), location.endFollowing(alice)])
+    await Promise.all([location.addIdentities([bob]), location.endFollowing(alice)])
     expect(location.marker).toEqual({ ...marker, live: 'data-1' })
     location.release()
     expect((await inspectLocation(directory))?.marker).toEqual({ ...marker, live: 'data-1' })
