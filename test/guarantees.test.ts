@@ -17,7 +17,7 @@ function numbers(letter: string, last: number): readonly string[] {
 }
 
 const promised = Object.entries({
-  L: 15,
+  L: 17,
   D: 10,
   B: 14,
   C: 4,

@@ -1,4 +1,12 @@
-import type { Hash, IdentityId, Json, JsonObject, RunId, UnitId } from '../core/index.js'
+import type {
+  Hash,
+  IdentityId,
+  Json,
+  JsonObject,
+  RunId,
+  TallyError,
+  UnitId
+} from '../core/index.js'
 import type { Signer } from '../identity/index.js'
 import type { LedgerArchiving } from './archive/archiving-api.js'
 import type { Appended, JournalItem, Position } from './item.js'
@@ -240,6 +248,11 @@ export interface Ledger {
   /** Reads hashes of the log, for proofs, up to the size that it gives. */
   logHashes(): Promise<{ readonly size: number; readonly readHash: ReadHash }>
   state(): LedgerState
+  /**
+   * Poisons the ledger: a write of its store has failed, of whichever ledger it was (L3). Gives
+   * what pending and later calls are refused with.
+   */
+  storeFailed(error: unknown): TallyError
   /** Refuses appends from now on, because something was found wrong (L4). */
   enterSafeMode(cause: { readonly code: string; readonly message: string }): void
   /**

@@ -283,13 +283,9 @@ export class OpenLedger implements Ledger {
 
   state(): LedgerState {
     const { mode, cause } = this.#modes
-    return {
-      mode,
-      ...(cause === undefined ? {} : { cause }),
-      identity: this.identity,
-      receipts: this.#appender.chainHead.receipts,
-      epoch: this.#writer.head.epoch
-    }
+    const { identity } = this
+    const [{ receipts }, { epoch }] = [this.#appender.chainHead, this.#writer.head]
+    return { mode, ...(cause === undefined ? {} : { cause }), identity, receipts, epoch }
   }
 
   onMode(listener: (state: LedgerState) => void): () => void {
@@ -374,10 +370,14 @@ export class OpenLedger implements Ledger {
     try {
       await write()
     } catch (error) {
-      const poisoned = this.#poison(error)
-      this.#queue.fail(poisoned)
-      throw poisoned
+      throw this.storeFailed(error)
     }
+  }
+
+  storeFailed(error: unknown): TallyError {
+    const poisoned = this.#poison(error)
+    this.#queue.fail(poisoned)
+    return poisoned
   }
 
   #poison(error: unknown): TallyError {

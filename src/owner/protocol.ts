@@ -4,6 +4,8 @@
  *   owner    {"format":"tally-owner","identity":ID,"ledgerVersion":1,"realPath":PATH,"version":1}
  *            or, of an owner that serves nothing, with "serves":false for its identity; the end
  *   client   {"id":1,"method":"run.events","params":{}}    a request; ids grow
+ *            {"id":1,"identity":ID,"method":…,"params":…}  a request to another identity, by its id
+ *                                                          or name; older owners know no such key
  *            {"id":1,"more":128}                           room for more events of a stream
  *            {"id":1,"cancel":true}                        no more is wanted
  *   owner    {"event":JSON,"id":1}                         any number, for a stream
@@ -18,6 +20,7 @@ import {
   inTurns,
   isIdentityId,
   isJsonObject,
+  isRunId,
   isTallyError,
   type Json,
   type JsonObject,
@@ -39,7 +42,12 @@ export interface OwnedLedger {
 }
 
 export type ClientMessage =
-  | { readonly id: number; readonly method: string; readonly params: Json }
+  | {
+      readonly id: number
+      readonly method: string
+      readonly params: Json
+      readonly identity?: string
+    }
   | { readonly id: number; readonly more: number }
   | { readonly id: number; readonly cancel: true }
 
@@ -106,9 +114,16 @@ function clientMessageIn(value: JsonObject): ClientMessage {
   const { id, method, params, more } = value
   if (!isCount(id)) throw malformed('id is not a positive integer')
   if (typeof method === 'string' && params !== undefined) {
-    exactly(value, ['id', 'method', 'params'])
     if (method.length > limits.OWNER_METHOD_LENGTH_MAX) throw malformed('the method is too long')
-    return { id, method, params }
+    if (!Object.hasOwn(value, 'identity')) {
+      exactly(value, ['id', 'method', 'params'])
+      return { id, method, params }
+    }
+    exactly(value, ['id', 'identity', 'method', 'params'])
+    const { identity } = value
+    // An id of an identity is one of a run, by its form, and so is a name.
+    if (!isRunId(identity)) throw malformed('identity is neither an id nor a name')
+    return { id, method, params, identity }
   }
   if (isCount(more)) {
     exactly(value, ['id', 'more'])

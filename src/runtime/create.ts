@@ -2,6 +2,7 @@ import type { IdentityKeys, Signer } from '../identity/index.js'
 import { openLedger, type Store } from '../ledger/index.js'
 import type { Sharing } from './code/prepared-documents.js'
 import type { Registrations } from './code/registrations.js'
+import type { LocationOptions, LocationRuntime } from './location-api.js'
 import type { WiredRuntime } from './runtime.js'
 import type { RuntimeOptions, WiredOptions } from './runtime-api.js'
 
@@ -14,6 +15,15 @@ export async function createRuntime(options: RuntimeOptions): Promise<WiredRunti
   // Reading a ledger needs none of this, and the command line reads more often than it runs.
   const { openRuntime } = await import('./open-runtime.js')
   return openRuntime(options)
+}
+
+/**
+ * Opens a location for many of its identities, each with a chain and a key of its own, on one store
+ * (docs/tenants.md). Rejects with the codes of opening, and `runtime.invalid_location`.
+ */
+export async function openLocation(options: LocationOptions): Promise<LocationRuntime> {
+  const { openLocationRuntime } = await import('./open-location.js')
+  return openLocationRuntime(options)
 }
 
 export interface RuntimeOnOptions extends Registrations, WiredOptions, Sharing {

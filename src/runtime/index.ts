@@ -7,7 +7,7 @@ export type { VerifyOptions } from './audit/verifying.js'
 export { defineConfig, type TallyConfig } from './code/config.js'
 export { Compilations } from './code/prepared-documents.js'
 export type { Registrations } from './code/registrations.js'
-export { createRuntime, type RuntimeOnOptions, runtimeOn } from './create.js'
+export { createRuntime, openLocation, type RuntimeOnOptions, runtimeOn } from './create.js'
 export type { DocumentRoom } from './document/document-rooms.js'
 export { checkAlone, parseDocument, parseWorkflow } from './document/parse-document.js'
 export type { PlannedText, ResolvedText, ResolveOptions } from './intent/conversation.js'
@@ -33,6 +33,13 @@ export {
   verifyLocation
 } from './location/reader.js'
 export type { LedgerReader } from './location/reading-service.js'
+export type {
+  IdentityOptions,
+  LocationIdentity,
+  LocationOptions,
+  LocationRuntime,
+  LocationStatus
+} from './location-api.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
 export type { HandOver } from './opening/hand-over.js'
 export {

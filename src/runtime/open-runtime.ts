@@ -2,19 +2,32 @@ import { watchBlocks } from '../block/index.js'
 import { systemClock, systemRandom } from '../core/index.js'
 import { KERNEL_VERSION } from '../intent/index.js'
 import { Registry } from './code/registry.js'
-import { openForRuntime } from './open.js'
+import { type OpenedLedger, openForRuntime } from './open.js'
 import { WiredRuntime } from './runtime.js'
-import type { RuntimeOptions } from './runtime-api.js'
+import type { RuntimeOptions, WiredOptions } from './runtime-api.js'
 import { noteSessions } from './session-notes.js'
 
 /** What `createRuntime` does once it is loaded. */
 export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
   watchInDevelopment()
-  const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const telemetry = await options.telemetry?.open({ version: KERNEL_VERSION })
   const registry = await Registry.open(options)
   const opened = await openForRuntime(options, { random })
+  return startRuntime({ ...options, telemetry, random }, { opened, registry })
+}
+
+/** What an opened ledger is run with. */
+export type StartingOptions = Omit<RuntimeOptions, 'telemetry' | 'location'> &
+  Pick<WiredOptions, 'telemetry' | 'sandbox'>
+
+/** Runs what is registered on an opened ledger, which is closed where that rejects. */
+export async function startRuntime(
+  options: StartingOptions,
+  parts: { readonly opened: OpenedLedger; readonly registry: Registry }
+): Promise<WiredRuntime> {
+  const { opened, registry } = parts
+  const { clock = systemClock, random = systemRandom, telemetry, sandbox } = options
   const own = opened.realPath === undefined ? [] : [opened.realPath]
   registry.rooms.keepClosed([...own, ...(options.closedPaths ?? [])])
   const runtime = new WiredRuntime(opened, registry, {
@@ -22,35 +35,45 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     random,
     durability: options.durability ?? 'output',
     ...(telemetry === undefined ? {} : { telemetry }),
+    ...(sandbox === undefined ? {} : { sandbox }),
     ...(options.network === undefined ? {} : { network: options.network }),
     ...(options.mode === undefined ? {} : { mode: options.mode }),
     ...(options.onQuarantine === undefined ? {} : { onQuarantine: options.onQuarantine })
   })
   try {
-    await runtime.checkIntegrity()
-    if (options.mode !== 'replay') await runtime.archives.resume()
-    if (options.mode !== 'replay') await runtime.erasing.resume()
-    await runtime.loadPackages(options.packages ?? [])
-    if (options.mode !== 'replay') await noteSessions({ opened, registry })
-    if (options.serve !== false) await listen(runtime, options.handOver)
-    if (options.inspect !== undefined) runtime.inspect(options.inspect)
-    if (options.onEvent !== undefined) runtime.events.on('event', options.onEvent)
-    const takesWork = options.mode !== 'replay' && runtime.takesWork
-    const goesOn = options.resume !== false && takesWork
-    if (goesOn) await runtime.schedules.prepare()
-    if (goesOn) await runtime.resumeAll()
-    if (options.mode !== 'replay') runtime.runsOf.withoutCode.look()
-    runtime.quarantine.opened()
-    if (goesOn) await runtime.schedules.begin(options.schedules ?? [])
-    if (options.archive !== undefined && takesWork) {
-      await runtime.archives.keep(options.archive, clock, () => random.uuid())
-    }
+    await begin(runtime, options, parts)
     // Its methods cannot be replaced (K10).
     Object.freeze(runtime)
     return runtime
   } catch (error) {
     await runtime.close()
     throw error
+  }
+}
+
+async function begin(
+  runtime: WiredRuntime,
+  options: StartingOptions,
+  { opened, registry }: { readonly opened: OpenedLedger; readonly registry: Registry }
+): Promise<void> {
+  const { clock = systemClock, random = systemRandom, mode } = options
+  await runtime.checkIntegrity()
+  if (mode !== 'replay') await runtime.archives.resume()
+  if (mode !== 'replay') await runtime.erasing.resume()
+  await runtime.loadPackages(options.packages ?? [])
+  if (mode !== 'replay') await noteSessions({ opened, registry })
+  if (options.serve !== false) await listen(runtime, options.handOver)
+  if (options.inspect !== undefined) runtime.inspect(options.inspect)
+  if (options.onEvent !== undefined) runtime.events.on('event', options.onEvent)
+  const takesWork = mode !== 'replay' && runtime.takesWork
+  const goesOn = options.resume !== false && takesWork
+  if (goesOn) await runtime.schedules.prepare()
+  if (goesOn) await runtime.resumeAll()
+  if (mode !== 'replay') runtime.runsOf.withoutCode.look()
+  runtime.quarantine.opened()
+  if (goesOn) await runtime.schedules.begin(options.schedules ?? [])
+  if (options.archive !== undefined && takesWork) {
+    await runtime.archives.keep(options.archive, clock, () => random.uuid())
   }
 }
 

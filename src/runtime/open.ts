@@ -13,7 +13,8 @@ import {
   generateIdentity,
   type IdentityKeys,
   KeyFiles,
-  keyFileIn
+  keyFileIn,
+  removeTemporary
 } from '../identity/index.js'
 import {
   type HeldStore,
@@ -79,7 +80,17 @@ export interface OpenedLedger {
   readonly keys?: OwnKeys
   /** Present while the ledger is an imported one that is being taken over. */
   readonly follower?: ReadOnlyReplica
+  /** Present where the location is opened for many identities. */
+  readonly shared?: SharedOpening
   close(): Promise<void>
+}
+
+/** What an identity of a location that is opened for many need not look for itself. */
+export interface SharedOpening {
+  /** Identities that a killed process has begun, and that are not made whole yet. */
+  begun(): readonly IdentityId[]
+  /** Whether a killed process may have left a key that it had prepared. */
+  isRotating(identity: IdentityId): boolean
 }
 
 export const MEMORY_LOCATION = 'memory:'
@@ -89,7 +100,8 @@ export function keyFilePath(location: string, identity: IdentityId): string {
   return keyFileIn(keyDirectory(location), identity)
 }
 
-function keyDirectory(location: string): string {
+/** Where the key files of a location lie. */
+export function keyDirectory(location: string): string {
   return join(resolve(location), 'keys')
 }
 
@@ -99,11 +111,46 @@ export async function openForRuntime(
   { random }: { readonly random: Random }
 ): Promise<OpenedLedger> {
   if (options.location === MEMORY_LOCATION) return openInMemory(options, random)
+  const { held, keys } = await holdForRuntime(options, { random })
+  await noteAwake(held.location, keys.keys.identity)
+  return openHeld({ ...held, keys, random, close: () => held.close() })
+}
+
+/** Takes hold of a location, with the key of the identity that is to be opened. */
+export async function holdForRuntime(
+  options: OpenOptions,
+  { random }: { readonly random: Random }
+): Promise<{ readonly held: HeldStore; readonly keys: OwnKeys }> {
   const found = identityToOpen(options, await inspectLocation(options.location))
   const keys = await keysOf(options, found, random)
+  const held = await holdOf(options, keys.keys.identity)
+  await removeTemporary(keyDirectory(held.location.realPath)).catch(() => undefined)
+  return { held, keys }
+}
+
+/** The key of an identity at a location that is held already. */
+export function keysAtHeld(
+  options: Pick<OpenOptions, 'location' | 'passphrase'>,
+  identity: IdentityId,
+  random: Random
+): Promise<OwnKeys> {
+  return keysOf(options, identity, random)
+}
+
+/** What an identity is opened on; `close` lets go of what is held for it. */
+export interface HeldForRuntime extends Pick<HeldStore, 'location' | 'store'> {
+  readonly keys: OwnKeys
+  readonly random: Random
+  /** Absent where the location is opened for many: then the socket is not one identity's. */
+  readonly socket?: OwnerSocket
+  readonly shared?: SharedOpening
+  close(): Promise<void>
+}
+
+/** Opens the ledger of an identity on a store that is held. Where it rejects, all is let go of. */
+export async function openHeld(held: HeldForRuntime): Promise<OpenedLedger> {
+  const { location, store, keys, random, socket, shared } = held
   const { identity } = keys.keys
-  const held = await holdOf(options, identity)
-  const { location, store, socket } = held
   const close = async () => {
     await keys.close()
     await held.close()
@@ -114,12 +161,13 @@ export async function openForRuntime(
     }
     const subjects = new SubjectKeyFiles(location.realPath, identity, random)
     const ledger = await openSigned(store, keys, subjects)
-    await clearUpKeys(ledger, location, keys)
+    if (shared?.isRotating(identity) !== false) await clearUpKeys(ledger, location, keys)
     const { realPath } = location
-    const place = { realPath, location, socket }
+    const place = { realPath, location, ...(socket === undefined ? {} : { socket }) }
     const opened = { ledger, store, ...place, keys, close: closing(ledger, close) }
-    if (location.marker.followers?.includes(identity) !== true) return opened
-    return { ...opened, follower: { end: () => location.endFollowing(identity) } }
+    const of = shared === undefined ? opened : { ...opened, shared }
+    if (location.marker.followers?.includes(identity) !== true) return of
+    return { ...of, follower: { end: () => location.endFollowing(identity) } }
   } catch (error) {
     await close()
     throw error
@@ -133,6 +181,16 @@ async function holdOf(options: OpenOptions, identity: IdentityId): Promise<HeldS
   if (handOver === undefined) return hold()
   const { holdAfterOwner } = await import('./opening/hand-over.js')
   return holdAfterOwner(location, hold, handOver === true ? {} : handOver)
+}
+
+/**
+ * The next one who opens the location for many is to look at this identity; the main one is always
+ * open there. Where it cannot be noted, its timers wait until it is asked for.
+ */
+async function noteAwake(location: Location, identity: IdentityId): Promise<void> {
+  if (mainIdentity(location.marker) === identity) return
+  const { markAwake } = await import('./identities/awake-marks.js')
+  await markAwake(location.realPath, identity).catch(() => undefined)
 }
 
 /**

@@ -152,7 +152,7 @@ export class WiredRuntime implements Runtime {
       runs,
       packages,
       random,
-      mode: options.mode ?? 'normal',
+      ...{ mode: options.mode ?? 'normal', isShared: opened.shared !== undefined },
       keepLock: () => this.#lock.keep(),
       quarantined: () => this.quarantine.refresh(),
       scheduled: () => this.schedules.changed(),

@@ -36,7 +36,8 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     'schedule',
     'queries',
     'service',
-    'location'
+    'location',
+    'identities'
   ]
 }
 

@@ -23,12 +23,24 @@ export interface OwnerRequest {
 /** Expected failures are errors too: they cross as data and are thrown again at the client. */
 export type OwnerHandler = (request: OwnerRequest) => Promise<Json> | AsyncIterable<Json>
 
-export interface ConnectionOptions {
+/** Who answers for one identity, held until it is let go of. */
+export interface ServedIdentity {
   readonly handle: OwnerHandler
+  release(): void
+}
+
+export interface ConnectionOptions {
+  /** Answers requests that name no identity. */
+  readonly handle: OwnerHandler
+  /** Answers those that do. */
+  handlerOf(named: string): Promise<ServedIdentity>
   readonly requestsMax: number
   readonly requestBytesMax: number
   readonly responseBytesMax: number
 }
+
+/** A request, and which identity it names. */
+type NamingRequest = OwnerRequest & { readonly identity: string | undefined }
 
 interface Work {
   readonly abort: AbortController
@@ -122,7 +134,7 @@ export class ServedConnection {
     work.wake()
   }
 
-  #start({ id, method, params }: Extract<ClientMessage, { method: string }>): void {
+  #start({ id, method, params, identity }: Extract<ClientMessage, { method: string }>): void {
     if (id <= this.#lastId) throw malformed('ids do not grow')
     this.#lastId = id
     if (this.#work.size >= this.#options.requestsMax) {
@@ -134,17 +146,23 @@ export class ServedConnection {
     const work: Work = { abort, room: limits.OWNER_EVENTS_AHEAD_MAX, wake: () => undefined }
     abort.signal.addEventListener('abort', () => work.wake(), { once: true })
     this.#work.set(id, work)
-    void this.#perform(id, { method, params, signal: abort.signal }, work)
+    void this.#perform(id, { method, params, signal: abort.signal, identity }, work)
   }
 
-  async #perform(id: number, request: OwnerRequest, work: Work): Promise<void> {
+  async #perform(id: number, given: NamingRequest, work: Work): Promise<void> {
+    const { identity, ...request } = given
+    const { handle, handlerOf } = this.#options
     let last: string
+    let held: ServedIdentity | undefined
     try {
-      const answer = this.#options.handle(request)
+      if (identity !== undefined) held = await handlerOf(identity)
+      const answer = (held?.handle ?? handle)(request)
       const result = isStream(answer) ? await this.#stream(id, answer, work) : await answer
       last = await this.#encode({ id, result }, isLarge(result))
     } catch (error) {
       last = encodeMessage({ id, error: toRemote(error) })
+    } finally {
+      held?.release()
     }
     this.#send(last)
     await this.#drained

@@ -25,12 +25,17 @@ import {
   systemEnvironment
 } from '../../owner/index.js'
 import { LEDGER_FORMAT_VERSION } from '../location/index.js'
-import { type OwnerHandler, ServedConnection } from './connection.js'
+import { type OwnerHandler, ServedConnection, type ServedIdentity } from './connection.js'
 
 export interface ServeOptions {
   readonly identity: IdentityId
   /** Answers one request: a promise for one result, an async iterable for a stream of events. */
   readonly handle: OwnerHandler
+  /**
+   * Who answers a request that names an identity, by id or name, of a location that is opened for
+   * many. Absent: only `identity` may be named.
+   */
+  readonly others?: (named: string) => Promise<ServedIdentity>
   /** Clients served at once. */
   readonly connectionsMax?: number
   /** Requests of one client under way at once. */
@@ -121,13 +126,14 @@ export class OwnerSocket {
       socket.end(encodeRefusal({ realPath, ledgerVersion: LEDGER_FORMAT_VERSION }))
       return
     }
-    const { connectionsMax = limits.OWNER_CONNECTIONS_MAX, identity } = options
+    const { connectionsMax = limits.OWNER_CONNECTIONS_MAX, identity, handle } = options
     if (this.#connections.size >= connectionsMax) {
       socket.destroy()
       return
     }
     const connection = new ServedConnection(socket, {
-      handle: options.handle,
+      handle,
+      handlerOf: (named) => handlerOf(options, named),
       requestsMax: options.requestsMax ?? limits.OWNER_REQUESTS_MAX,
       requestBytesMax: options.requestBytesMax ?? limits.OWNER_REQUEST_BYTES_MAX,
       responseBytesMax: options.responseBytesMax ?? limits.OWNER_RESPONSE_BYTES_MAX
@@ -136,6 +142,14 @@ export class OwnerSocket {
     socket.on('close', () => this.#connections.delete(connection))
     connection.begin(encodeGreeting({ realPath, identity, ledgerVersion: LEDGER_FORMAT_VERSION }))
   }
+}
+
+/** Throws `owner.wrong_ledger` for an identity that is not served here. */
+async function handlerOf(options: ServeOptions, named: string): Promise<ServedIdentity> {
+  const { identity, handle, others } = options
+  if (named === identity) return { handle, release: () => undefined }
+  if (others !== undefined) return others(named)
+  throw new TallyError('owner.wrong_ledger', { expected: named, actual: identity })
 }
 
 function listen(server: Server, path: string): Promise<void> {

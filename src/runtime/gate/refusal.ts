@@ -10,3 +10,10 @@ export function refusal(
 ): ErrorReply {
   return { type: 'error', id, reason, message: `${action}: ${details.problem}`, details }
 }
+
+/** What would change the data of other identities of a location that is opened for many. */
+export function openForMany(id: RunId, action: string): ErrorReply {
+  const problem = 'the location is opened for many identities, and this is about the data of all'
+  const fix = 'Close the location, and open this identity alone with createRuntime.'
+  return refusal(id, action, 'open_for_many', { problem, fix })
+}

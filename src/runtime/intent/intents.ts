@@ -26,6 +26,7 @@ import type { Packages } from '../code/packages.js'
 import type { Registry } from '../code/registry.js'
 import type { AskedIntent } from '../gate/asked-intent.js'
 import { readsAll } from '../gate/reading-rights.js'
+import { openForMany } from '../gate/refusal.js'
 import type { RunResult } from '../run/handle.js'
 import { ownerNamed } from '../run/messages.js'
 import type { RunEntry } from '../run/run-entry.js'
@@ -58,6 +59,8 @@ export interface IntentsParts {
   readonly random: Random
   /** `replay`: nothing new is taken (K10). */
   readonly mode: 'normal' | 'replay'
+  /** The location is opened for many identities. */
+  readonly isShared: boolean
   /** Reads anew which runs are quarantined. */
   quarantined(): Promise<void>
   /** Reads anew what begins by time. */
@@ -110,6 +113,9 @@ export class Intents {
     const isOwners = isOwner(principal)
     if (intent.action === 'system.recover' && !isOwners) {
       return refused(runId, 'not_permitted', { problem: 'only the owner ends safe mode' })
+    }
+    if (intent.action === 'system.recover' && this.#parts.isShared) {
+      return openForMany(runId, intent.action)
     }
     if (intent.action === 'system.export' && isOwners) {
       return this.#parts.exports({ id: runId, payload: intent.payload })

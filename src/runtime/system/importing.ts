@@ -15,7 +15,7 @@ import {
   type Location,
   type Store
 } from '../../ledger/index.js'
-import { refusal } from '../gate/refusal.js'
+import { openForMany, refusal } from '../gate/refusal.js'
 
 const ACTION = 'system.import'
 
@@ -38,6 +38,8 @@ export class Importing {
   readonly #store: Store
   /** Undefined in memory. */
   readonly #location: Location | undefined
+  /** A data directory is that of all identities. */
+  readonly #isShared: boolean
   #underWay: { readonly id: RunId; readonly reply: Promise<IntentReply> } | undefined
   #isClosing = false
 
@@ -45,10 +47,12 @@ export class Importing {
     readonly ledger: Ledger
     readonly store: Store
     readonly location?: Location
+    readonly shared?: object
   }) {
     this.#ledger = opened.ledger
     this.#store = opened.store
     this.#location = opened.location
+    this.#isShared = opened.shared !== undefined
   }
 
   async act(asked: { readonly id: RunId; readonly payload: JsonObject }): Promise<IntentReply> {
@@ -60,6 +64,7 @@ export class Importing {
     }
     // The same id is the same work (L6), as long as it is under way.
     if (this.#underWay?.id === id) return this.#underWay.reply
+    if (this.#isShared) return openForMany(id, ACTION)
     const busy = this.#whyNot()
     if (busy !== undefined) return refusal(id, ACTION, 'restoring', { problem: busy })
     const location = this.#location

@@ -9,6 +9,18 @@ export const runtimeCodes = {
     message: 'The runtime is closed.',
     fix: 'Open a new one with createRuntime.'
   },
+  'runtime.too_many_identities': {
+    message: '{limit} identities are open already, and each is held or at work.',
+    fix: 'Close what identity() gave once it is done with, or give openLocation a larger "openMax".'
+  },
+  'runtime.identity_not_made': {
+    message: 'The identity {name} was not made: {problem}',
+    fix: 'Correct what is wrong, and ask again; the same name is the same identity.'
+  },
+  'runtime.invalid_location': {
+    message: 'The location cannot be opened like this: {problem}.',
+    fix: 'Give the directory of a ledger, "openMax" and "idleMs" as whole numbers from 1, or none.'
+  },
   'runtime.replay_only': {
     message: 'This runtime was opened to replay; it takes no new work.',
     fix: 'Open the ledger with mode "normal" to run something.'
