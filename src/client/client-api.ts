@@ -28,6 +28,11 @@ export interface ConnectOptions {
   /** Directory of the ledger that another process has open. */
   readonly location: string
   /**
+   * Which identity of the location is asked, by id or name, where that process has opened it for
+   * many (`openLocation`). Default: the one that it has open, or its main one.
+   */
+  readonly identity?: string
+  /**
    * How long is waited for a process that holds the ledger and answers: by `connect`, and by every
    * call whose owner is restarted meanwhile. Milliseconds, default `limits.CLIENT_WAIT_MS`.
    */

@@ -41,7 +41,8 @@ import { Link } from './link.js'
 /**
  * Connects to the process that holds a ledger; it may come within `waitMs`.
  * Throws `ledger.not_found` (no such directory), `owner.absent`, `ledger.locked` (its holder serves
- * nothing), `owner.wrong_ledger`, `owner.malformed_message`.
+ * nothing), `owner.wrong_ledger` (also where its holder does not answer for the identity that is
+ * asked for), `owner.malformed_message`, `ledger.identity_missing`.
  */
 export async function connect(
   options: ConnectOptions,
@@ -50,11 +51,11 @@ export async function connect(
     random = systemRandom
   }: { readonly clock?: Clock; readonly random?: Random } = {}
 ): Promise<Client> {
-  const { location, waitMs = limits.CLIENT_WAIT_MS, signal } = options
-  const link = new Link({ realPath: await realPathOf(location), waitMs, clock })
+  const { location, identity: named, waitMs = limits.CLIENT_WAIT_MS, signal } = options
+  const link = new Link({ realPath: await realPathOf(location), waitMs, clock, identity: named })
   try {
-    const { ledger } = await link.connected(signal)
-    return new LinkedClient(link, { identity: ledger.identity, random })
+    const { identity } = await link.connected(signal)
+    return new LinkedClient(link, { identity, random })
   } catch (error) {
     link.close()
     throw error

@@ -8,6 +8,8 @@ export interface LinkOptions {
   /** How long is waited for an owner that answers, each time there is none. */
   readonly waitMs: number
   readonly clock: Clock
+  /** Which identity is asked, by id or name; that of the greeting by default. */
+  readonly identity?: string | undefined
 }
 
 /** A stream that may be asked for again. */
@@ -121,12 +123,12 @@ export class Link {
   }
 
   async #connect(): Promise<OwnerClient> {
-    const { realPath, waitMs, clock } = this.#options
+    const { realPath, waitMs, clock, identity } = this.#options
     const end = clock.now() + waitMs
     for (let lastError: unknown; ; ) {
       this.#closing.signal.throwIfAborted()
       try {
-        const owner = await connectOwner(realPath, { clock })
+        const owner = await connectOwner(realPath, { clock, identity })
         if (owner !== undefined) return this.#take(owner)
       } catch (error) {
         // The holder is about to let go of it, or has more clients than it serves.
@@ -144,7 +146,7 @@ export class Link {
   }
 
   #take(owner: OwnerClient): OwnerClient {
-    const { identity } = owner.ledger
+    const { identity } = owner
     this.#identity ??= identity
     if (identity !== this.#identity || this.#closing.signal.aborted) {
       owner.close()

@@ -2,6 +2,10 @@ import { connect, type Socket } from 'node:net'
 import {
   type Clock,
   errorNumber,
+  type IdentityId,
+  isIdentityId,
+  isJsonObject,
+  isTallyError,
   type Json,
   limits,
   systemClock,
@@ -28,6 +32,8 @@ import {
 /** A connection to the process that holds a ledger. */
 export interface OwnerClient {
   readonly ledger: OwnedLedger
+  /** Which identity answers: that of the greeting, unless another one was asked for. */
+  readonly identity: IdentityId
   /**
    * Asks for one result. Throws what the owner's handler threw, or `owner.disconnected`, after
    * which the outcome is unknown. With a signal that aborts it throws its reason, and the owner is
@@ -42,18 +48,27 @@ export interface OwnerClient {
   close(): void
 }
 
+export interface ConnectOwnerOptions {
+  readonly environment?: RuntimeEnvironment
+  readonly clock?: Clock
+  /**
+   * Which identity of the location is to answer, by id or name; that of the greeting by default. An
+   * owner that has the location open for that one alone answers for no other.
+   */
+  readonly identity?: string | undefined
+}
+
 /**
  * Connects to the owner of a location; undefined when there is none.
  * Throws `ledger.locked` when the owner serves nothing, `owner.wrong_ledger`,
- * `owner.malformed_message`, `owner.disconnected` (no greeting).
+ * `owner.malformed_message`, `owner.disconnected` (no greeting), and with `identity`
+ * `ledger.identity_missing` and why that one cannot be opened.
  */
 export async function connectOwner(
   realPath: string,
-  {
-    environment = systemEnvironment(),
-    clock = systemClock
-  }: { readonly environment?: RuntimeEnvironment; readonly clock?: Clock } = {}
+  options: ConnectOwnerOptions = {}
 ): Promise<OwnerClient | undefined> {
+  const { environment = systemEnvironment(), clock = systemClock, identity } = options
   for (const { directory, path } of await ownerAddresses(realPath, environment)) {
     if (Buffer.byteLength(path) > limits.SOCKET_PATH_BYTES_MAX) continue
     if ((await unsafety(directory, environment.userId)) !== undefined) continue
@@ -63,7 +78,7 @@ export async function connectOwner(
     const ledger = await connection.greeting(clock).catch(async (error: unknown) => {
       throw await namingHolder(realPath, error)
     })
-    if (ledger.realPath === realPath) return connection.client(ledger)
+    if (ledger.realPath === realPath) return connection.clientOf(ledger, identity)
     connection.close()
     throw new TallyError('owner.wrong_ledger', { expected: realPath, actual: ledger.realPath })
   }
@@ -73,6 +88,8 @@ export async function connectOwner(
 class Connection {
   readonly #socket: Socket
   readonly #calls = new Map<number, Call>()
+  /** The identity that requests name. */
+  #named: string | undefined
   #lastId = 0
   #end: TallyError | undefined
   #greeted: ((line: string) => void) | undefined
@@ -112,9 +129,42 @@ class Connection {
     }
   }
 
-  client(ledger: OwnedLedger): OwnerClient {
+  /** With the identity of the greeting nothing is named, as owners expect of before. */
+  async clientOf(ledger: OwnedLedger, named: string | undefined): Promise<OwnerClient> {
+    if (named === undefined || named === ledger.identity) {
+      return this.#client(ledger, ledger.identity)
+    }
+    this.#named = named
+    try {
+      return this.#client(ledger, await this.#askIdentity(ledger, named))
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  /** The id of an identity that was named, where the owner answers for it. */
+  async #askIdentity(ledger: OwnedLedger, named: string): Promise<IdentityId> {
+    const wrong = (cause: unknown) => {
+      const about = { expected: named, actual: ledger.identity }
+      return new TallyError('owner.wrong_ledger', about, { cause })
+    }
+    try {
+      const status = await this.#request('status', {})
+      const { identity } = isJsonObject(status) ? status : {}
+      if (isIdentityId(identity)) return identity
+      throw malformed('it does not say which identity it is')
+    } catch (error) {
+      // One of before 0.2.0 ends a connection on which a request names an identity.
+      if (isTallyError(error, 'owner.disconnected')) throw wrong(error)
+      throw error
+    }
+  }
+
+  #client(ledger: OwnedLedger, identity: IdentityId): OwnerClient {
     return {
       ledger,
+      identity,
       request: (method, params, signal) => this.#request(method, params, signal),
       stream: (method, params, signal) => this.#stream(method, params, signal),
       close: () => this.close()
@@ -166,7 +216,8 @@ class Connection {
     const id = this.#lastId
     const call = new Call()
     this.#calls.set(id, call)
-    this.#send({ id, method, params })
+    const named = this.#named
+    this.#send({ id, method, params, ...(named === undefined ? {} : { identity: named }) })
     return { id, call }
   }
 

@@ -15,13 +15,14 @@ export async function atHolder<Result>(
     readonly here: (directory: string) => Promise<Result>
   }
 ): Promise<Result> {
-  const { directory } = frame
+  const { directory, identity } = frame
   for (const end = systemClock.now() + limits.LOCK_WAIT_MS; ; ) {
     try {
       const found = await inspectLocation(directory)
       if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
-      const owner = await connectOwner(found.realPath)
-      if (owner !== undefined) checkIdentity(frame, owner)
+      const owner = await connectOwner(found.realPath, { identity }).catch((error: unknown) => {
+        throw openAsAnother(frame, error)
+      })
       return await (owner === undefined ? work.here(directory) : work.owner(owner, found.realPath))
     } catch (error) {
       if (!isPassing(error) || systemClock.now() >= end) throw error
@@ -30,12 +31,12 @@ export async function atHolder<Result>(
   }
 }
 
-/** A ledger is open with one of its identities at a time. */
-function checkIdentity({ identity, directory: path }: Frame, owner: OwnerClient): void {
-  const { identity: held } = owner.ledger
-  if (identity === undefined || identity === held) return
-  owner.close()
-  throw new TallyError('ledger.locked', { path, problem: `a process has it open as ${held}` })
+/** A process that has the ledger open for one of its identities answers for no other. */
+function openAsAnother({ identity, directory: path }: Frame, error: unknown): unknown {
+  const isOther = isTallyError(error, 'owner.wrong_ledger') && error.context.expected === identity
+  if (!isOther) return error
+  const problem = `a process has it open as ${error.context.actual}`
+  return new TallyError('ledger.locked', { path, problem }, { cause: error })
 }
 
 /** The holder of the ledger is about to let go of it. */

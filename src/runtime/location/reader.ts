@@ -292,7 +292,7 @@ export async function recordRunAt(
   }
   const found = await inspectLocation(location)
   if (found === undefined) throw new TallyError('ledger.not_found', { path: location })
-  const owner = await connectOwner(found.realPath)
+  const owner = await connectOwner(found.realPath, { identity: options.identity })
   if (owner === undefined) return recordRunHere(location, run, options)
   try {
     return await recordRunOf(owner, run)
