@@ -8,6 +8,7 @@ import type { KeyRange } from './stores/port.js'
  * Source: `head`, `commit/<seq>`, `state/<key>`, `blob/<hash>`; `archived` and `archiving`, once
  * something was archived.
  * Derived: `derived`, `index/<run>/<page>`, `chain/<block>`, `run/<id>`, `visits/<id>/<block>`,
+ * `archived-run/<id>`, `archived-runs/<run>/<page>`,
  * `page/<page>`, `tile/<name>`, `checkpoint/<id>`; `writes`, `writes/key/<key>` and
  * `writes/at/<key>NUL<receipt>`, which are made when they are asked for.
  */
@@ -98,6 +99,29 @@ export class StoreKeys {
     return key.slice(this.#prefix.length + 'run/'.length) as RunId
   }
 
+  /** The record of a run whose history is archived. */
+  archivedRun(runId: RunId): string {
+    return `${this.#prefix}archived-run/${runId}`
+  }
+
+  /** Of such runs whose ids begin with `prefix`. */
+  archivedRuns(prefix = ''): KeyRange {
+    return prefixRange(`${this.#prefix}archived-run/${prefix}`)
+  }
+
+  archivedRunId(key: string): RunId {
+    return key.slice(this.#prefix.length + 'archived-run/'.length) as RunId
+  }
+
+  /** Of the index of their ids. */
+  archivedRunsPage(run: number, page: number): string {
+    return `${this.#prefix}archived-runs/${fixedWidth(run)}/${fixedWidth(page)}`
+  }
+
+  archivedRunsPages(): KeyRange {
+    return prefixRange(`${this.#prefix}archived-runs/`)
+  }
+
   visits(runId: RunId, block: number): string {
     return `${this.#prefix}visits/${runId}/${fixedWidth(block)}`
   }
@@ -162,12 +186,18 @@ export class StoreKeys {
 
   /** Records that opening derives again; checkpoints, which runs write, are not among them. */
   derivedRanges(): readonly KeyRange[] {
-    return [...this.digestedRanges(), this.statePages(), this.allWrites()]
+    return [
+      ...this.digestedRanges(),
+      this.archivedRuns(),
+      this.archivedRunsPages(),
+      this.statePages(),
+      this.allWrites()
+    ]
   }
 
   /**
    * Those of them that the digest of the watermark covers; state pages have a root of their own,
-   * and writes by key name each other.
+   * writes by key name each other, and an index names the runs that are archived.
    */
   digestedRanges(): readonly KeyRange[] {
     const kinds = ['index', 'chain', 'run', 'visits', 'tile']

@@ -195,7 +195,7 @@ export class OpenLedger implements Ledger {
   }
 
   run(...given: Parameters<Ledger['run']>): RunRecord | undefined {
-    return this.#runs.run(...given)
+    return this.#guardRead(() => this.#runs.run(...given))
   }
 
   runs(options: Parameters<Ledger['runs']>[0] = {}): AsyncGenerator<RunRecord> {

@@ -44,7 +44,10 @@ export class Archiving implements LedgerArchiving {
     const { store, keys, derived } = this.#parts
     const commits = [...derived.visits(runId)].map(([seq]) => seq)
     // Without the key records of archived runs are not believed, and yet they are there.
-    if (commits.length === 0 && store.get(keys.run(runId)) !== undefined) {
+    const isNamed = [keys.run(runId), keys.archivedRun(runId)].some(
+      (key) => store.get(key) !== undefined
+    )
+    if (commits.length === 0 && isNamed) {
       return archivedError(history, `Run ${runId}`, 0)
     }
     const missing = [commits.at(-1), commits[0]].find(

@@ -46,7 +46,26 @@ export class Sweep {
       onProgress({ phase: 'removing', done, total: removed })
     }
     await this.#remove(batch)
+    await this.#setAside()
     onProgress({ phase: 'removing', done, total: removed })
+  }
+
+  /** Sets the records of runs aside of which no commit is needed here any more. */
+  async #setAside(): Promise<void> {
+    const { store, keys, derived, behind } = this.#parts
+    let batch: RunId[] = []
+    const flush = () => {
+      const runIds = batch
+      batch = []
+      return behind(() => derived.setAside(runIds))
+    }
+    for await (const [key] of store.entries(keys.runs())) {
+      const runId = keys.runId(key)
+      if (this.#stays(runId)) continue
+      batch.push(runId)
+      if (batch.length >= limits.ARCHIVE_REMOVED_AT_ONCE) await flush()
+    }
+    if (batch.length > 0) await flush()
   }
 
   /** Counts what is to be removed, and notes which bodies stay. */

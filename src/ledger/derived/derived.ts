@@ -1,24 +1,18 @@
-import { type Hash, isTallyError, limits, type RunId, type UnitId } from '../../core/index.js'
+import { type Hash, limits, type RunId, type UnitId } from '../../core/index.js'
 import type { StoreKeys } from '../keys.js'
 import type { RunRecord, SavedCheckpoint } from '../ledger-api.js'
 import { growTiles, type ReadHash, tileHashReader } from '../log/index.js'
 import { changedPages, encodePage, type StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
+import { ArchivedRuns } from './archived-runs.js'
 import { ChainBlocks } from './chain-blocks.js'
+import { Checkpoints } from './checkpoints.js'
 import type { DerivedCodes } from './codes.js'
 import { type Digest, emptyDigest, RunningDigest } from './digest.js'
 import { hashIndexKey, IndexRuns, type ReceiptLocation, unitIndexKey } from './index-runs.js'
 import { codedForm, type RecordForm } from './record-form.js'
-import {
-  foldStored,
-  isOpenStatus,
-  type JournalPlaces,
-  newDelta,
-  type OpenPlaces,
-  type RunCommit,
-  type RunDelta,
-  RunRecords
-} from './run-records.js'
+import { foldStored, newDelta, type OpenPlaces, type RunDelta, RunRecords } from './run-records.js'
+import { isOpenStatus, type JournalPlaces, type RunCommit } from './run-value.js'
 import { type DerivableCommit, UnflushedRecords } from './unflushed-records.js'
 import { digestCode, type Watermark, watermarkPut } from './watermark.js'
 
@@ -58,8 +52,8 @@ export class Derived {
   #unpagedKeys = 0
   /** The tree at the watermark. */
   #derivedTree: StateTree
-  readonly #checkpoints = new Map<RunId, PendingCheckpoint>()
-  #checkpointBytes = 0
+  readonly #checkpoints: Checkpoints
+  readonly #archived: ArchivedRuns
   readonly #listeners = new Set<(commit: DerivableCommit) => void>()
 
   constructor(options: {
@@ -81,9 +75,13 @@ export class Derived {
     this.#store = store
     this.#keys = keys
     this.#watermark = watermark
-    this.#index = new IndexRuns({ store, keys, form, runs: watermark.index })
+    const pageKey = (run: number, page: number) => keys.indexPage(run, page)
+    this.#index = new IndexRuns({ store, pageKey, form, runs: watermark.index })
+    this.#archived = new ArchivedRuns({ store, keys, form, runs: watermark.archivedRuns })
     this.#chain = new ChainBlocks(store, keys, form)
-    this.#runs = new RunRecords(store, keys, form, options.openRuns)
+    this.#checkpoints = new Checkpoints(store, keys, form)
+    const archived = this.#archived
+    this.#runs = new RunRecords({ store, keys, form, archived, open: options.openRuns })
     this.#unflushed = new UnflushedRecords(watermark.seq, watermark.receipts)
     this.#pagedTree = pagedTree
     this.#derivedTree = pagedTree
@@ -119,7 +117,7 @@ export class Derived {
       (unflushed.receipts >= limits.DERIVE_RECEIPTS ||
         unflushed.toSeq - unflushed.fromSeq >= limits.DERIVE_COMMITS ||
         unflushed.runs.size >= limits.DERIVE_RUNS ||
-        this.#checkpointBytes >= limits.DERIVE_CHECKPOINT_BYTES)
+        this.#checkpoints.pendingBytes >= limits.DERIVE_CHECKPOINT_BYTES)
     )
   }
 
@@ -151,8 +149,9 @@ export class Derived {
 
   async #write({ durable, pages }: { durable: number; pages: boolean }): Promise<void> {
     const unflushed = this.#unflushed
-    const checkpoints = [...this.#checkpoints].filter(([, { position }]) => position <= durable)
-    const hasRunChanges = unflushed.toSeq > unflushed.fromSeq || checkpoints.length > 0
+    const checkpoints = this.#checkpoints.batch(durable, unflushed.toSeq)
+    const hasCheckpoints = checkpoints.puts.length + checkpoints.deletes.length > 0
+    const hasRunChanges = unflushed.toSeq > unflushed.fromSeq || hasCheckpoints
     if (!hasRunChanges && !(pages && this.#unpagedKeys > 0)) return
     this.#writing = unflushed
     this.#unflushed = new UnflushedRecords(
@@ -160,11 +159,8 @@ export class Derived {
       unflushed.firstReceipt + unflushed.receipts
     )
     const { puts, deletes, index, digest } = await this.#records(unflushed)
-    for (const [runId, { checkpoint }] of checkpoints) {
-      const key = this.#keys.checkpoint(runId)
-      if (checkpoint === null) deletes.push(key)
-      else puts.push([key, this.#form.wrap(key, encodeCheckpoint(checkpoint), unflushed.toSeq)])
-    }
+    puts.push(...checkpoints.puts)
+    deletes.push(...checkpoints.deletes)
     const paged = this.#pages(unflushed, pages, puts, deletes)
     const watermark: Watermark = {
       seq: unflushed.toSeq,
@@ -172,6 +168,7 @@ export class Derived {
       receiptHash: unflushed.receiptHash ?? this.#watermark.receiptHash,
       frontier: unflushed.frontier ?? this.#watermark.frontier,
       index,
+      archivedRuns: this.#watermark.archivedRuns,
       pages: paged ?? this.#watermark.pages,
       digest: digestCode(this.#codes, digest)
     }
@@ -183,7 +180,35 @@ export class Derived {
     this.#derivedTree = unflushed.tree ?? this.#derivedTree
     if (paged !== undefined) this.#pagedTree = this.#derivedTree
     this.#writing = undefined
-    for (const [runId, written] of checkpoints) this.#dropCheckpoint(runId, written)
+    checkpoints.written()
+  }
+
+  /**
+   * Sets the records of these runs aside, whose history is archived: opening does not read them any
+   * more. They have ended, and what is derived of them is on disk.
+   */
+  setAside(runIds: readonly RunId[]): Promise<void> {
+    const before = this.#written ?? Promise.resolve()
+    const written = before.then(() => this.#setAside(runIds))
+    this.#written = written
+    return written
+  }
+
+  async #setAside(runIds: readonly RunId[]): Promise<void> {
+    const running = new RunningDigest(this.#codes, this.#digest)
+    const { runs, puts, deletes } = await this.#archived.setAside(
+      runIds,
+      running,
+      this.#watermark.seq
+    )
+    const { digest } = running
+    const set = { archivedRuns: runs, digest: digestCode(this.#codes, digest) }
+    const watermark: Watermark = { ...this.#watermark, ...set }
+    const put = watermarkPut(this.#keys, watermark, this.#form)
+    await this.#store.commit([{ puts: [...puts, put], deletes }])
+    this.#archived.adopt(runs)
+    this.#watermark = watermark
+    this.#digest = digest
   }
 
   /** What the digest of the watermark covers: index, chain blocks, tiles and runs. */
@@ -338,31 +363,11 @@ export class Derived {
   }
 
   saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: number): void {
-    const known = this.#checkpoints.get(runId)
-    if (known !== undefined) this.#dropCheckpoint(runId, known)
-    this.#checkpoints.set(runId, { checkpoint, position })
-    this.#checkpointBytes += checkpoint?.text.length ?? 0
+    this.#checkpoints.save(runId, checkpoint, position)
   }
 
   checkpoint(runId: RunId): SavedCheckpoint | undefined {
-    const pending = this.#checkpoints.get(runId)
-    if (pending !== undefined) return pending.checkpoint ?? undefined
-    const key = this.#keys.checkpoint(runId)
-    const value = this.#store.get(key)
-    if (value === undefined) return undefined
-    try {
-      return decodeCheckpoint(this.#form.body(key, value).toString())
-    } catch (error) {
-      // The journal has all of it: one of 0.1.0, or not by this key, is left aside.
-      if (isTallyError(error, 'ledger.corrupt')) return undefined
-      throw error
-    }
-  }
-
-  #dropCheckpoint(runId: RunId, pending: PendingCheckpoint): void {
-    if (this.#checkpoints.get(runId) !== pending) return
-    this.#checkpoints.delete(runId)
-    this.#checkpointBytes -= pending.checkpoint?.text.length ?? 0
+    return this.#checkpoints.of(runId)
   }
 
   // A batch may be on disk before its promise says so: what a stored record covers is not added
@@ -383,18 +388,4 @@ export class Derived {
     const isCounted = writing === undefined || stored.upTo >= writing.toSeq
     return stored.entries + (isCounted ? 0 : (delta?.entries ?? 0))
   }
-}
-
-interface PendingCheckpoint {
-  readonly checkpoint: SavedCheckpoint | null
-  readonly position: number
-}
-
-function encodeCheckpoint({ text, entries }: SavedCheckpoint): string {
-  return `${entries}\n${text}`
-}
-
-function decodeCheckpoint(stored: string): SavedCheckpoint {
-  const at = stored.indexOf('\n')
-  return { entries: Number(stored.slice(0, at)), text: stored.slice(at + 1) }
 }

@@ -1,5 +1,4 @@
 import { type Hash, nextTurn, sha256, TallyError, type UnitId } from '../../core/index.js'
-import type { StoreKeys } from '../keys.js'
 import type { Store } from '../stores/port.js'
 import type { RecordForm } from './record-form.js'
 
@@ -21,6 +20,9 @@ export interface IndexEntry extends ReceiptLocation {
   readonly key: Buffer
 }
 
+/** Where a page of a run of an index stands in the store. */
+export type PageKey = (run: number, page: number) => string
+
 const INDEX_KEY_BYTES = 8
 const ENTRY_BYTES = 16
 const PAGE_ENTRIES = 512
@@ -34,18 +36,18 @@ const PAGE_ENTRIES = 512
  */
 export class IndexRuns {
   readonly #store: Store
-  readonly #keys: StoreKeys
+  readonly #pageKey: PageKey
   readonly #form: RecordForm
   #runs: readonly IndexRun[]
 
   constructor(options: {
     readonly store: Store
-    readonly keys: StoreKeys
+    readonly pageKey: PageKey
     readonly form: RecordForm
     readonly runs: readonly IndexRun[]
   }) {
     this.#store = options.store
-    this.#keys = options.keys
+    this.#pageKey = options.pageKey
     this.#form = options.form
     this.#runs = options.runs
   }
@@ -137,7 +139,7 @@ export class IndexRuns {
         }
         parts.push(spanOf(source.bytes, run.bits, page))
       }
-      const key = this.#keys.indexPage(run.id, page)
+      const key = this.#pageKey(run.id, page)
       puts.push([key, this.#form.wrap(key, sortedSlots(Buffer.concat(parts)), watermark)])
       if (page % 16 === 15) await nextTurn()
     }
@@ -145,7 +147,7 @@ export class IndexRuns {
   }
 
   #page(run: IndexRun, page: number): Buffer {
-    const key = this.#keys.indexPage(run.id, page)
+    const key = this.#pageKey(run.id, page)
     const value = this.#store.get(key)
     // Every page of a run is written, also an empty one: without it a unit might be done again.
     if (value === undefined) {
@@ -155,7 +157,7 @@ export class IndexRuns {
   }
 
   #pageKeys(run: IndexRun): string[] {
-    return Array.from({ length: 2 ** run.bits }, (_, page) => this.#keys.indexPage(run.id, page))
+    return Array.from({ length: 2 ** run.bits }, (_, page) => this.#pageKey(run.id, page))
   }
 }
 

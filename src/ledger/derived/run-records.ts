@@ -3,10 +3,17 @@ import type { JournalItem } from '../item.js'
 import type { StoreKeys } from '../keys.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
 import type { Store } from '../stores/port.js'
+import type { ArchivedRuns } from './archived-runs.js'
 import type { RecordForm } from './record-form.js'
-
-/** A commit that holds entries of a run: its number, and the number of the first such entry. */
-export type RunCommit = readonly [commitSeq: number, firstEntry: number]
+import {
+  decodePlaces,
+  decodeRun,
+  encodeRun,
+  isOpenStatus,
+  type RunCommit,
+  type StoredPlaces,
+  type StoredRun
+} from './run-value.js'
 
 /** What a stretch of commits adds to a run. */
 export interface RunDelta {
@@ -28,27 +35,6 @@ export interface RunChangeEntry {
   readonly number: Json
   readonly status: Json
   readonly at: Json
-}
-
-/** The commits to find the journal of a stored run in (L5: in blocks). */
-export interface JournalPlaces {
-  readonly entries: number
-  /** Full blocks, each a value of its own. */
-  readonly blocks: number
-  /** Visits that fill no block yet. */
-  readonly visits: readonly RunCommit[]
-  /** Commit records that the value covers. */
-  readonly upTo: number
-}
-
-/** A run as it is stored. */
-export interface StoredRun extends JournalPlaces {
-  readonly record: RunRecord | undefined
-}
-
-/** What is read of a stored run without the texts of its entries: a definition is long. */
-export interface StoredPlaces extends JournalPlaces {
-  readonly status: Json
 }
 
 /** Stored runs that may be open, and where their journals stand. */
@@ -186,21 +172,34 @@ export class RunRecords {
   readonly #form: RecordForm
   /** Stored runs that may be open, with what opening has read of them until that is used. */
   readonly #open: Map<RunId, StoredPlaces | undefined>
+  readonly #archived: ArchivedRuns
 
-  /** `open`: the stored runs that may be open, as opening has read them. */
-  constructor(store: Store, keys: StoreKeys, form: RecordForm, open: OpenPlaces = new Map()) {
+  constructor(parts: {
+    readonly store: Store
+    readonly keys: StoreKeys
+    readonly form: RecordForm
+    readonly archived: ArchivedRuns
+    /** The stored runs that may be open, as opening has read them. */
+    readonly open?: OpenPlaces | undefined
+  }) {
+    const { store, keys, form, archived, open = new Map() } = parts
     this.#store = store
     this.#keys = keys
     this.#form = form
+    this.#archived = archived
     this.#open = new Map(open)
   }
 
   stored(runId: RunId): StoredRun {
+    const body = this.#body(runId)
+    if (body === undefined) return noRun
+    return decodeRun(this.#keys.run(runId), runId, body.toString())
+  }
+
+  #body(runId: RunId): Buffer | undefined {
     const key = this.#keys.run(runId)
     const value = this.#store.get(key)
-    return value === undefined
-      ? noRun
-      : decodeRun(key, runId, this.#form.body(key, value).toString())
+    return value === undefined ? this.#archived.body(runId) : this.#form.body(key, value)
   }
 
   places(runId: RunId): StoredPlaces {
@@ -209,15 +208,23 @@ export class RunRecords {
       this.#open.set(runId, undefined)
       return known
     }
-    const key = this.#keys.run(runId)
-    const value = this.#store.get(key)
-    return value === undefined ? noPlaces : decodePlaces(key, runId, this.#form.body(key, value))
+    const body = this.#body(runId)
+    return body === undefined ? noPlaces : decodePlaces(this.#keys.run(runId), runId, body)
   }
 
   /** Ids of all stored runs that begin with `prefix`, sorted. */
   async *ids(prefix: string): AsyncGenerator<RunId> {
     const range = this.#keys.runs(prefix)
-    for await (const [key] of this.#store.entries(range)) yield this.#keys.runId(key)
+    const archived = this.#archived.ids(prefix)
+    let next = await archived.next()
+    for await (const [key] of this.#store.entries(range)) {
+      const runId = this.#keys.runId(key)
+      for (; next.done !== true && next.value < runId; next = await archived.next()) {
+        yield next.value
+      }
+      yield runId
+    }
+    for (; next.done !== true; next = await archived.next()) yield next.value
   }
 
   /** Ids of stored runs that may be open, as far as is seen without reading their records. */
@@ -237,6 +244,7 @@ export class RunRecords {
 
   /**
    * What to write for a run after a stretch of commits, and the value that it takes the place of.
+   * Nothing is added to a run that has ended, so that none was set aside.
    */
   puts(
     runId: RunId,
@@ -290,103 +298,5 @@ function wholeRun({ started, last, entries, visits }: RunDelta, upTo: number): s
   )
 }
 
-export function isOpenStatus(status: Json | undefined): boolean {
-  return status === 'running' || status === 'waiting'
-}
-
-const statusMember = '"status":"'
-const openStatuses = ['running"', 'waiting"'].map((status) => statusMember + status)
-/** At the end of a value, its status stands in as many bytes as a rule. */
-const END_BYTES = 256
-
-/** Whether the value of a run is of an open one: its status stands behind all texts of entries. */
-export function mayBeOpen(body: Buffer): boolean {
-  const end = endText(body)
-  return end !== undefined && openStatuses.some((status) => end.startsWith(status))
-}
-
-/** A value from its last status on: of what is no text of an entry, each character is a byte. */
-function endText(body: Buffer): string | undefined {
-  const end = body.toString('latin1', Math.max(0, body.length - END_BYTES))
-  const near = end.lastIndexOf(statusMember)
-  if (near !== -1) return end.slice(near)
-  const at = body.lastIndexOf(statusMember)
-  return at === -1 ? undefined : body.toString('latin1', at)
-}
-
 /** What may be a key that a parsed object puts before all others, whatever the text says. */
 const indexLikeKey = /"(?:0|[1-9]\d*)":/
-
-/** The last entry is left out while it is the first: a definition is long. */
-function encodeRun({ record, entries, blocks, visits, upTo }: StoredRun): string {
-  return JSON.stringify({
-    blocks,
-    entries,
-    last: record === undefined || record.last === record.started ? null : record.last,
-    started: record?.started ?? null,
-    status: record?.status ?? null,
-    upTo,
-    updatedAt: record?.updatedAt ?? null,
-    visits
-  })
-}
-
-const NUMBERS_BYTES_MAX = 64
-const leadingNumbers = /^\{"blocks":(\d+),"entries":(\d+),"/
-
-/**
- * Reads where the journal of a stored run stands: the numbers before and behind the texts of its
- * entries. Throws as {@link decodeRun} does.
- */
-export function decodePlaces(key: string, runId: RunId, body: Buffer): StoredPlaces {
-  const [, blocks, entries] =
-    leadingNumbers.exec(body.toString('latin1', 0, NUMBERS_BYTES_MAX)) ?? []
-  const rest = blocks === undefined ? undefined : endOf(body)
-  if (rest !== undefined) return { ...rest, blocks: Number(blocks), entries: Number(entries) }
-  const stored = decodeRun(key, runId, body.toString())
-  return { ...stored, status: stored.record?.status ?? null }
-}
-
-function endOf(body: Buffer): Pick<StoredPlaces, 'status' | 'upTo' | 'visits'> | undefined {
-  const end = endText(body)
-  if (end === undefined) return undefined
-  try {
-    // Behind a status within an entry's text stands the end of that entry, which does not parse.
-    const value: unknown = JSON.parse(`{${end}`)
-    const { status = null, upTo, visits } = value as Partial<StoredPlaces>
-    if (typeof upTo !== 'number' || !Array.isArray(visits)) return undefined
-    return { status, upTo, visits }
-  } catch {
-    return undefined
-  }
-}
-
-/** Reads a stored run; throws `ledger.corrupt` when it is malformed. */
-export function decodeRun(key: string, runId: RunId, text: string): StoredRun {
-  const value = JSON.parse(text) as {
-    readonly blocks: number
-    readonly entries: number
-    readonly last: JsonObject | null
-    readonly started: JsonObject | null
-    readonly status: Json
-    readonly upTo: number
-    readonly updatedAt: number | null
-    readonly visits: readonly RunCommit[]
-  }
-  const { blocks, entries, visits, last, started, status, upTo, updatedAt } = value
-  if (!Array.isArray(visits)) {
-    throw new TallyError('ledger.corrupt', { key, problem: 'the run record is malformed' })
-  }
-  const record =
-    started === null
-      ? undefined
-      : {
-          runId,
-          status: status as RunStatus,
-          started,
-          last: last ?? started,
-          entries,
-          updatedAt: updatedAt ?? 0
-        }
-  return { record, entries, blocks, visits, upTo }
-}

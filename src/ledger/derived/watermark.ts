@@ -23,6 +23,8 @@ export interface Watermark {
   readonly receiptHash: Hash | null
   readonly frontier: LogFrontier
   readonly index: readonly IndexRun[]
+  /** Of the index of runs whose records were set aside, since their history is archived. */
+  readonly archivedRuns: readonly IndexRun[]
   /** Commit records that the state pages cover, and the storage root that they give. */
   readonly pages: { readonly seq: number; readonly storageRoot: Hash }
   /** Code of the derived records as a set; null where nothing is derived. */
@@ -30,8 +32,10 @@ export interface Watermark {
 }
 
 const WATERMARK_VERSION = 3
+/** One that names archived runs: who does not know them would take their ids again. */
+const ARCHIVED_VERSION = 4
 /** Those of 0.1.0 had sums of checksums, or nothing, where a code is now. */
-const versions: ReadonlySet<Json> = new Set([1, 2, WATERMARK_VERSION])
+const versions: ReadonlySet<Json> = new Set([1, 2, WATERMARK_VERSION, ARCHIVED_VERSION])
 
 export const firstWatermark: Watermark = {
   seq: 0,
@@ -39,6 +43,7 @@ export const firstWatermark: Watermark = {
   receiptHash: null,
   frontier: LogFrontier.empty,
   index: [],
+  archivedRuns: [],
   pages: { seq: 0, storageRoot: sha256Hex('') },
   digest: null
 }
@@ -48,12 +53,14 @@ export function watermarkPut(
   watermark: Watermark,
   form: RecordForm
 ): readonly [string, Uint8Array] {
-  const { frontier, ...rest } = watermark
+  const { frontier, archivedRuns, ...rest } = watermark
+  const names = archivedRuns.length > 0
   const text = JSON.stringify({
     ...rest,
+    ...(names ? { archivedRuns } : {}),
     frontier: Buffer.from(frontier.encode()).toString('hex'),
     logSize: frontier.size,
-    version: WATERMARK_VERSION
+    version: names ? ARCHIVED_VERSION : WATERMARK_VERSION
   })
   return [keys.derived, form.wrap(keys.derived, text, watermark.seq)]
 }
@@ -91,6 +98,7 @@ function watermarkIn(store: Store, keys: StoreKeys, form: RecordForm): Watermark
     readonly frontier: string
     readonly logSize: number
     readonly index: readonly IndexRun[]
+    readonly archivedRuns?: readonly IndexRun[]
     readonly pages: Watermark['pages']
     readonly digest: Json
     readonly version: Json
@@ -102,7 +110,7 @@ function watermarkIn(store: Store, keys: StoreKeys, form: RecordForm): Watermark
       problem: 'the watermark of the derived records is malformed'
     })
   }
-  const { seq, receipts, receiptHash, index, pages } = stored
+  const { seq, receipts, receiptHash, index, pages, archivedRuns = [] } = stored
   const digest = isHash(stored.digest) ? stored.digest : null
-  return { seq, receipts, receiptHash, frontier, index, pages, digest }
+  return { seq, receipts, receiptHash, frontier, index, archivedRuns, pages, digest }
 }

@@ -38,6 +38,7 @@ export async function behindArchives(options: {
     receiptHash: boundary.receiptHash,
     frontier: boundary.frontier,
     index: [],
+    archivedRuns: [],
     pages: { seq: boundary.commits, storageRoot: tree.root() },
     digest: null
   }

@@ -4,12 +4,8 @@ import { codesOf } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
 import { type Digest, storedDigest } from '../derived/digest.js'
 import { codedForm, uncheckedForm } from '../derived/record-form.js'
-import {
-  decodePlaces,
-  mayBeOpen,
-  type OpenPlaces,
-  type StoredPlaces
-} from '../derived/run-records.js'
+import type { OpenPlaces } from '../derived/run-records.js'
+import { decodePlaces, mayBeOpen, type StoredPlaces } from '../derived/run-value.js'
 import { digestCode, firstWatermark, readWatermark, type Watermark } from '../derived/watermark.js'
 import type { StoreKeys } from '../keys.js'
 import { corrupt } from '../record/record.js'

@@ -1,7 +1,7 @@
 import type { RunId } from '../../core/index.js'
 import { type Boundary, boundaryJson } from '../archive/boundary.js'
 import { uncheckedForm } from '../derived/record-form.js'
-import { decodePlaces, isOpenStatus } from '../derived/run-records.js'
+import { decodePlaces, isOpenStatus } from '../derived/run-value.js'
 import type { StoreKeys } from '../keys.js'
 import { type LogFrontier, leafHash, TILE_WIDTH } from '../log/index.js'
 import type { CommitRecord } from '../read/reader.js'

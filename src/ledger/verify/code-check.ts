@@ -46,6 +46,8 @@ export class CodeCheck {
     return (
       this.#codeProblem(this.#keys.derived, stamp) ??
       (await this.#setProblem()) ??
+      (await this.#rangeProblem(this.#keys.archivedRuns())) ??
+      (await this.#rangeProblem(this.#keys.archivedRunsPages())) ??
       (await this.#rangeProblem(this.#keys.statePages())) ??
       (await this.#rangeProblem(this.#keys.allWrites())) ??
       checkpoints

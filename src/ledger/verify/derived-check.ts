@@ -1,5 +1,7 @@
+import type { RunId } from '../../core/index.js'
 import type { Boundary } from '../archive/boundary.js'
 import type { ChainHead } from '../chain/chain-head.js'
+import { ArchivedRuns, archivedEntry } from '../derived/archived-runs.js'
 import { ChainBlocks } from '../derived/chain-blocks.js'
 import {
   hashIndexKey,
@@ -11,7 +13,8 @@ import {
   writeSlot
 } from '../derived/index-runs.js'
 import { uncheckedForm } from '../derived/record-form.js'
-import { decodeRun, isOpenStatus, RunRecords, type StoredRun } from '../derived/run-records.js'
+import { RunRecords } from '../derived/run-records.js'
+import { decodeRun, isOpenStatus, type StoredRun } from '../derived/run-value.js'
 import type { Watermark } from '../derived/watermark.js'
 import type { StoreKeys } from '../keys.js'
 import type { LogFrontier } from '../log/index.js'
@@ -45,6 +48,8 @@ export class DerivedCheck {
   readonly #keys: StoreKeys
   readonly #watermark: Watermark
   readonly #chain: ChainBlocks
+  readonly #archived: ArchivedRuns
+  readonly #records: RunRecords
   readonly #index = new SlotSum()
   readonly #slot = newSlot()
   readonly #tiles: TileCheck
@@ -62,6 +67,9 @@ export class DerivedCheck {
     this.#keys = keys
     this.#watermark = watermark
     this.#chain = new ChainBlocks(store, keys, uncheckedForm)
+    const form = uncheckedForm
+    this.#archived = new ArchivedRuns({ store, keys, form, runs: watermark.archivedRuns })
+    this.#records = new RunRecords({ store, keys, form, archived: this.#archived })
     this.#tiles = new TileCheck(keys, (key) => {
       const value = store.get(key)
       return value === undefined ? undefined : uncheckedForm.body(key, value)
@@ -113,8 +121,9 @@ export class DerivedCheck {
   #checkIndex(): FieldProblem | undefined {
     const found = new SlotSum()
     const { index: runs } = this.#watermark
-    const [store, keys] = [this.#store, this.#keys]
-    for (const slot of new IndexRuns({ store, keys, form: uncheckedForm, runs }).slots()) {
+    const [store, form] = [this.#store, uncheckedForm]
+    const pageKey = (run: number, page: number) => this.#keys.indexPage(run, page)
+    for (const slot of new IndexRuns({ store, pageKey, form, runs }).slots()) {
       if (slotCommit(slot) >= this.#firstCommit) found.add(slot)
     }
     return different('derived.index', this.#index.text(), found.text())
@@ -153,30 +162,50 @@ export class DerivedCheck {
   async #checkRecords(
     runs: RunTable
   ): Promise<(FieldProblem & { readonly key?: string }) | undefined> {
-    const records = new RunRecords(this.#store, this.#keys, uncheckedForm)
     let [stored, values] = [0, 0]
     for await (const [key, value] of this.#store.entries(this.#keys.runs())) {
       const runId = this.#keys.runId(key)
-      const run = decodeRun(key, runId, uncheckedForm.body(key, value).toString())
-      let visits = 0
-      for (let block = 0; block < run.blocks; block += 1) {
-        for (const visit of records.block(runId, block)) visits = addRunCommit(visits, visit)
-      }
-      for (const visit of run.visits) visits = addRunCommit(visits, visit)
+      const run = this.#checkRun(runId, runs, [key, value])
+      if (run.problem !== undefined) return { ...run.problem, key: runId }
       values += 1 + run.blocks
-      const derived = runs.derived(runId)
-      // Nothing but its code and the archive say what an archived run was.
-      if (derived === undefined && this.#isArchived(run)) continue
-      if (run.entries > 0) stored += 1
-      const digest = recordDigest(run.record) ?? 'absent'
-      const unequal =
-        different('derived.run.entries', derived?.entries ?? 0, run.entries) ??
-        different('derived.run', derived?.digest ?? 'absent', digest) ??
-        different('derived.run.visits', derived?.visits ?? 0, visits)
-      if (unequal !== undefined) return { ...unequal, key: runId }
+      stored += run.isStored ? 1 : 0
     }
-    const missing = different('derived.runs', runs.derivedRuns, stored)
-    return missing ?? different('derived.records', values + this.#values(), await this.#count())
+    const [named, found] = [new SlotSum(), new SlotSum()]
+    for (const slot of this.#archived.slots()) named.add(slot)
+    for await (const [key, value] of this.#store.entries(this.#keys.archivedRuns())) {
+      const runId = this.#keys.archivedRunId(key)
+      const run = this.#checkRun(runId, runs, [key, value])
+      if (run.problem !== undefined) return { ...run.problem, key: runId }
+      values += run.blocks
+      stored += run.isStored ? 1 : 0
+      writeSlot(this.#slot, 0, archivedEntry(runId))
+      found.add(this.#slot)
+    }
+    return (
+      different('derived.archivedRuns', named.text(), found.text()) ??
+      different('derived.runs', runs.derivedRuns, stored) ??
+      different('derived.records', values + this.#values(), await this.#count())
+    )
+  }
+
+  /** `isStored`: it has entries, which commit records have. */
+  #checkRun(runId: RunId, runs: RunTable, [key, value]: readonly [string, Uint8Array]) {
+    const run = decodeRun(key, runId, uncheckedForm.body(key, value).toString())
+    const { blocks } = run
+    let visits = 0
+    for (let block = 0; block < blocks; block += 1) {
+      for (const visit of this.#records.block(runId, block)) visits = addRunCommit(visits, visit)
+    }
+    for (const visit of run.visits) visits = addRunCommit(visits, visit)
+    const derived = runs.derived(runId)
+    // Nothing but its code and the archive say what an archived run was.
+    if (derived === undefined && this.#isArchived(run)) return { blocks, isStored: false }
+    const digest = recordDigest(run.record) ?? 'absent'
+    const problem =
+      different('derived.run.entries', derived?.entries ?? 0, run.entries) ??
+      different('derived.run', derived?.digest ?? 'absent', digest) ??
+      different('derived.run.visits', derived?.visits ?? 0, visits)
+    return { blocks, isStored: run.entries > 0, problem }
   }
 
   #isArchived({ record, visits }: StoredRun): boolean {

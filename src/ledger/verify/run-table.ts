@@ -1,5 +1,5 @@
 import { type RunId, sha256 } from '../../core/index.js'
-import type { RunCommit } from '../derived/run-records.js'
+import type { RunCommit } from '../derived/run-value.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
 import { canonicalOfParsed } from '../receipt/parse.js'
 import { IdTable } from './id-table.js'

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { crc32 } from '../../../src/core/index.js'
 import { importSnapshot, openLevelStore } from '../../../src/ledger/index.js'
 import { openReader, verifyLocation, type WiredRuntime } from '../../../src/runtime/index.js'
@@ -37,7 +37,9 @@ async function altered(part: string, how: 'altered' | 'removed'): Promise<boolea
     for await (const [key, value] of store.entries(everything)) {
       if (!key.includes(part)) continue
       const bytes = Buffer.from(value)
-      const at = /\/(tile|index|chain)\//.test(key) ? CODED_AT : bytes.lastIndexOf('"') - 2
+      const at = /\/(tile|index|chain|archived-runs)\//.test(key)
+        ? CODED_AT
+        : bytes.lastIndexOf('"') - 2
       bytes[at] = (bytes[at] ?? 0) ^ 1
       bytes.writeUInt32BE(crc32(bytes.subarray(5), crc32(key)), 1)
       const change = how === 'removed' ? { puts: [], deletes: [key] } : alteredPut(key, bytes)
@@ -54,7 +56,10 @@ function alteredPut(key: string, value: Buffer) {
   return { puts: [[key, value] as const], deletes: [] }
 }
 
-const parts = ['/archived', '/commit/', '/tile/0/', '/run/known', '/index/', '/chain/', '/state/']
+const parts = [
+  ...['/archived', '/archived-run/known', '/archived-runs/', '/commit/', '/tile/0/'],
+  ...['/run/behind', '/index/', '/chain/', '/state/']
+]
 const damages = parts.flatMap((part) => [[part, 'altered'] as const, [part, 'removed'] as const])
 
 it.each(damages)('P1, L12: finds that %s was %s', async (part, how) => {
@@ -72,18 +77,76 @@ it('P1: without the key, finds that the end of its archives was altered', async 
   expect(await verifyLocation(place.path('ledger'), { notes: [] })).toMatchObject({ ok: false })
 })
 
-it('L6: lost records of archived runs are safe mode, and its archive makes the ledger again', async () => {
-  expectVerifyFailure('derived.digest')
-  await altered('/run/known', 'removed')
+it('L6: lost records of open history are safe mode, and the archive makes the ledger again', async () => {
+  expectVerifyFailure('derived.runs')
+  await altered('/run/behind', 'removed')
   const tally = await openSnapshotLedger(place.path('ledger'))
   expect(tally.status()).toMatchObject({ mode: 'safe', cause: { code: 'ledger.corrupt' } })
+  await tally.close()
+  await isMadeAgain()
+})
+
+describe('the id of an archived run (L6)', () => {
+  it('begins nothing where its record was removed: that is safe mode', async () => {
+    expectVerifyFailure('derived.archivedRuns')
+    await altered('/archived-run/known', 'removed')
+    await isRefused('known')
+    await isMadeAgain()
+  })
+
+  it('begins nothing where its record was altered', async () => {
+    expectVerifyFailure('store')
+    await altered('/archived-run/known', 'altered')
+    await isRefused('known')
+  })
+
+  const damaged = ['removed', 'altered'] as const
+  it.each(damaged)(
+    'is told from a new one by an index: none begins where that was %s',
+    async (how) => {
+      expectVerifyFailure(how === 'removed' ? 'store' : 'derived.archivedRuns')
+      await altered('/archived-runs/', how)
+      await isRefused('another')
+      await isMadeAgain()
+    }
+  )
+
+  it('begins nothing where the record is one of another run', async () => {
+    expectVerifyFailure('store')
+    const store = await openLevelStore({ path: place.path('ledger/data-1'), create: false })
+    const records: (readonly [string, Uint8Array])[] = []
+    for await (const found of store.entries(everything)) {
+      if (found[0].includes('/archived-run/')) records.push(found)
+    }
+    const known = records.find(([key]) => key.endsWith('/known'))
+    const other = records.find(([key]) => !key.endsWith('/known'))
+    if (known === undefined || other === undefined) throw new Error('two runs are archived')
+    await store.commit([{ puts: [[known[0], other[1]]], deletes: [] }])
+    await store.close()
+    await isRefused('known')
+  })
+})
+
+/** A run of this id does not begin: its ledger is opened, and is in safe mode from then on. */
+async function isRefused(id: string): Promise<void> {
+  const tally = await openSnapshotLedger(place.path('ledger'))
+  const { mode, receipts } = tally.status()
+  expect(mode).toBe('ready')
+  await expect(note(tally, id)).rejects.toMatchObject({ code: 'ledger.corrupt' })
+  expect(tally.status()).toMatchObject({ mode: 'safe', receipts })
+  await tally.close()
+}
+
+/** With the archive, the ledger is made again elsewhere, and verifies. */
+async function isMadeAgain(): Promise<void> {
+  const tally = await openSnapshotLedger(place.path('ledger'))
   const file = place.path('all.snapshot')
   const report = await tally.export({ path: file, archives: [path()], damaged: true })
   expect(report.commits).toBeGreaterThan(4)
   await tally.close()
   const made = await importSnapshot(place.path('again'), { file })
   expect(made.report).toMatchObject({ ok: true })
-})
+}
 
 it('L12: a reader without the key sees what is open and behind, and where the rest is', async () => {
   const reader = await openReader(place.path('ledger'))

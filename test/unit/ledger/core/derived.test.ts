@@ -40,7 +40,7 @@ describe('derived index', () => {
           const store = openMemoryStore()
           const index = new IndexRuns({
             store,
-            keys: new StoreKeys(identity),
+            pageKey: (run, page) => new StoreKeys(identity).indexPage(run, page),
             form: uncheckedForm,
             runs: []
           })

@@ -1,19 +1,20 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalize, type RunId } from '../../../../src/core/index.js'
+import { ArchivedRuns } from '../../../../src/ledger/derived/archived-runs.js'
 import { uncheckedForm } from '../../../../src/ledger/derived/record-form.js'
 import {
   addEntries,
-  decodePlaces,
-  decodeRun,
   newDelta,
   type RunDelta,
   RunRecords,
   runChangesIn
 } from '../../../../src/ledger/derived/run-records.js'
+import { decodePlaces, decodeRun } from '../../../../src/ledger/derived/run-value.js'
 import { unwrapText } from '../../../../src/ledger/envelope.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
+import type { Store } from '../../../../src/ledger/stores/port.js'
 import { fixedIdentity } from './support.js'
 
 const keys = new StoreKeys(fixedIdentity().identity)
@@ -33,9 +34,14 @@ function deltaOf(entries: readonly string[]): RunDelta {
   return delta
 }
 
+function recordsIn(store: Store): RunRecords {
+  const parts = { store, keys, form: uncheckedForm }
+  return new RunRecords({ ...parts, archived: new ArchivedRuns({ ...parts, runs: [] }) })
+}
+
 /** The value that one stretch of commits leaves for the run. */
 function writtenFor(entries: readonly string[]): string {
-  const records = new RunRecords(openMemoryStore(), keys, uncheckedForm)
+  const records = recordsIn(openMemoryStore())
   const [put] = records.puts(runId, deltaOf(entries), 8).puts
   if (put === undefined) throw new Error('nothing was written')
   return unwrapText(put[0], put[1])
@@ -133,7 +139,7 @@ describe('the derived value of a run', () => {
 
   it('L5: a run that continues is folded onto what is stored of it', async () => {
     const store = openMemoryStore()
-    const records = new RunRecords(store, keys, uncheckedForm)
+    const records = recordsIn(store)
     const first = records.puts(runId, deltaOf([started({ n: 1 })]), 8)
     await store.commit([{ puts: first.puts, deletes: [] }])
     const later = newDelta(1)

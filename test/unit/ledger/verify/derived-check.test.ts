@@ -17,7 +17,14 @@ describe('where derived records say that they end (L6)', () => {
   const chainHead = { ...genesisHead(identity), receipts: 2, receiptHash: sha256Hex('second') }
   const frontier = LogFrontier.empty.append(leafHash(Buffer.from('a')))
   const watermark: Watermark = {
-    ...{ seq: 5, receipts: 2, receiptHash: chainHead.receiptHash, frontier, index: [] },
+    ...{
+      seq: 5,
+      receipts: 2,
+      receiptHash: chainHead.receiptHash,
+      frontier,
+      index: [],
+      archivedRuns: []
+    },
     ...{ pages: { seq: 3, storageRoot: chainHead.tree.root() as never }, digest: null }
   }
   const at = (seq: number, changed: Partial<Watermark> = {}) => {
