@@ -11,6 +11,7 @@ export interface IntentOptions {
   readonly raw?: string
   readonly context?: string
   readonly trace?: string
+  readonly subject?: string
   readonly config?: string
 }
 
@@ -24,7 +25,7 @@ export async function intent(
   if (!isJsonObject(payload)) {
     throw new TallyError('cli.usage', { problem: '--payload is no object' })
   }
-  const { id, provider, raw, trace } = options
+  const { id, provider, raw, trace, subject } = options
   const context = await readContext(frame, options.context)
   const session = await openSession(frame, 'run', { config: options.config })
   return askIntent(frame, session, {
@@ -33,6 +34,7 @@ export async function intent(
     ...context,
     ...(id === undefined ? {} : { id }),
     ...(trace === undefined ? {} : { trace }),
+    ...(subject === undefined ? {} : { subject }),
     ...(provider === undefined ? {} : { provider }),
     ...(raw === undefined ? {} : { raw })
   })

@@ -13,7 +13,7 @@ interface Given {
 }
 
 const block = (name: string, run: (ctx: BlockContext, given: Given) => Json | Promise<Json>) =>
-  defineBlock({ name, version: '1', sideEffects: 'none', run })
+  defineBlock({ name, version: '1', sideEffects: 'none', intents: [`${name}.it`], run })
 
 /** Blocks that put what they are given wherever a run keeps something. */
 export const subjectBlocks = [
@@ -21,6 +21,7 @@ export const subjectBlocks = [
     name: 'send',
     version: '1',
     sideEffects: 'idempotent',
+    intents: ['send.it'],
     run: async (ctx, { text }: Given) => {
       const answer = await ctx.effect('mail', { request: { text } })
       ctx.state.set('last', text.length)

@@ -9,6 +9,7 @@ export function addIntentCommands(add: Add): void {
     .option('--raw <text>', 'the words from which it was made')
     .option('--context <json>', 'what its block finds in ctx.context: a JSON object, or @file')
     .option('--trace <traceparent>', 'trace of the caller, in the form of W3C Trace Context')
+    .option('--subject <name>', 'whose data it is about: kept under a key that can be erased')
     .option(...configOption)
   add(
     'grant <subject> [capabilities...]',

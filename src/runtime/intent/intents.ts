@@ -49,6 +49,11 @@ export interface IntentRequest {
   readonly context?: JsonObject
   /** Trace of the caller: a W3C `traceparent`, or its ids. */
   readonly trace?: TraceOption
+  /**
+   * Whose data it is about, as of a start: what it keeps is under the key of the subject, which
+   * {@link Runtime.erase} destroys. Not with intents of the system.
+   */
+  readonly subject?: string
 }
 
 export interface IntentsParts {
@@ -105,11 +110,15 @@ export class Intents {
     writing: 'at once' | 'in turns' = 'at once'
   ): Promise<IntentReply> {
     const { random } = this.#parts
-    const { id, context, trace, ...rest } = request
+    const { id, context, trace, subject, ...rest } = request
     const runId = (id ?? random.uuid()) as RunId
     const parsed = parseIntent(rest as JsonObject)
     if (!parsed.ok) return refused(runId, 'invalid_intent', { problem: parsed.problem })
     const { intent } = parsed
+    if (subject !== undefined && isSystemIntent(intent.action)) {
+      const problem = 'an intent of the system has no subject: what it changes is in the state'
+      return refused(runId, 'invalid_intent', { problem })
+    }
     const isOwners = isOwner(principal)
     if (intent.action === 'system.recover' && !isOwners) {
       return refused(runId, 'not_permitted', { problem: 'only the owner ends safe mode' })
@@ -138,7 +147,7 @@ export class Intents {
     if (undeclared !== undefined) return undeclared
     // Chance that a test gives may draw an id that is there.
     const isNew = id === undefined && random === systemRandom
-    const terms = { principal, context, trace, isNew, writing }
+    const terms = { principal, context, trace, subject, isNew, writing }
     if (!isSystemIntent(intent.action)) return this.#do(runId, intent, terms)
     const go = (payload: JsonObject) => this.#do(runId, { ...intent, payload }, terms)
     const acted = this.#parts.act({ id: runId, intent, principal, go })
@@ -349,6 +358,8 @@ function refusedFor(id: RunId, error: unknown): ErrorReply {
 }
 
 const refusals: Partial<Record<ErrorCode, string>> = {
+  'ledger.erased': 'erased',
+  'ledger.subject_erased': 'subject_erased',
   'run.id_reused': 'id_reused',
   'run.not_permitted': 'not_permitted',
   'run.version_quarantined': 'version_quarantined'

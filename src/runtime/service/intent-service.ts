@@ -31,6 +31,8 @@ export function intentRequestsOf(asking: Asking | undefined): {
       const payload = params.value('payload') ?? {}
       const context = params.optionalObject('context')
       const trace = params.optionalText('trace')
+      // Whose data it is about is the owner's to say.
+      const subject = agent === undefined ? params.optionalText('subject') : undefined
       params.end()
       if (!isJsonObject(payload)) {
         const problem = 'payload is no object'
@@ -43,6 +45,7 @@ export function intentRequestsOf(asking: Asking | undefined): {
         ...(raw === undefined ? {} : { raw }),
         ...(context === undefined ? {} : { context }),
         ...(trace === undefined ? {} : { trace }),
+        ...(subject === undefined ? {} : { subject }),
         ...(provider === undefined ? {} : { provider })
       }
       return present(asking).intent(request, agent === undefined ? ownerNamed() : agentNamed(agent))
