@@ -25,10 +25,12 @@ export async function erase(
       return exitCodes.failed
     }
     // What the owner of the ledger answers of this intent.
-    const { runs, entries, archived, stateKeys, kept } = reply as unknown as ErasedSubject
+    const { runs, entries, archived, stateKeys, schedules, kept } =
+      reply as unknown as ErasedSubject
     const done = dryRun ? 'would be erased' : 'erased'
     output.line(text`${output.paint('green', done)}: ${runs} runs with ${entries} entries`)
     if (archived > 0) output.line(text`${archived} of them in archives, under the same key`)
+    for (const name of schedules) output.line(text`begins nothing any more: schedule ${name}`)
     for (const key of stateKeys) output.line(text`not erased: the state entry ${key}`)
     for (const what of kept) output.line(text`not erased: ${what}`)
     return exitCodes.done

@@ -183,8 +183,9 @@ class LinkedClient implements Client {
       throw new TallyError('ledger.not_erased', { problem: reply.message })
     }
     // What an owner answers of this intent.
-    const { key, runs, entries, archived, stateKeys, kept } = reply as unknown as ErasedSubject
-    return { key, runs, entries, archived, stateKeys, kept }
+    const { key, runs, entries, archived } = reply as unknown as ErasedSubject
+    const { stateKeys, schedules, kept } = reply as unknown as ErasedSubject
+    return { key, runs, entries, archived, stateKeys, schedules, kept }
   }
 
   run(id: string, { signal }: CallOptions = {}) {

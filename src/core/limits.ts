@@ -150,6 +150,8 @@ export const QUEUE_NAME_LENGTH_MAX = 128
 export const QUEUE_OLDEST_EVERY = 16
 /** Characters of a cron expression, a time zone, or another word of a schedule. */
 export const SCHEDULE_TEXT_LENGTH_MAX = 128
+/** Characters of what a schedule with a subject begins with, encrypted and in base64. */
+export const SCHEDULE_SEALED_LENGTH_MAX = 2 * 1024 * 1024
 /** The shortest interval of a schedule. */
 export const SCHEDULE_EVERY_MS_MIN = 1_000
 /** Runs that a schedule begins at once for what fell due before. */

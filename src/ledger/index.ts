@@ -106,7 +106,7 @@ export {
   type SubjectKeys,
   SubjectKeysInMemory
 } from './subject/subject-keys.js'
-export { ERASED_PREFIX, type LedgerSubjects } from './subject/subjects-api.js'
+export { ERASED_PREFIX, type LedgerSubjects, subjectOfText } from './subject/subjects-api.js'
 export { isOfCodes } from './verify/code-check.js'
 export { VerificationKey } from './verify/key.js'
 export {

@@ -111,7 +111,8 @@ export class OpenLedger implements Ledger {
       ...{ signing, salts: this.#salts, cipher }
     })
     this.subjects = new RunSubjects({
-      ...{ blobKey, keys: readOnly ? undefined : parts.subjects, read: (key) => this.read(key) },
+      ...{ blobKey, keys: readOnly ? undefined : parts.subjects, cipher },
+      read: (key) => this.read(key),
       startedOf: (runId) => this.#runs.stored(runId)?.started,
       onDestroyed: () => this.#reader.forget()
     })

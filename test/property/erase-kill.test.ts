@@ -2,7 +2,7 @@ import { cp, rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { builtModule } from '../support/built.js'
 import { documentOf, temporaryDirectory } from '../support/snapshots.js'
-import { filesWith, fillSubject, openSubjects, planted } from '../support/subjects.js'
+import { filesWith, fillSubject, openSubjects, planted, subjectJob } from '../support/subjects.js'
 import { startWriter } from './crash-store/process.js'
 
 const subject = 'customer-17'
@@ -14,6 +14,10 @@ beforeAll(async () => {
   for (const name of ['keeps', 'removes']) {
     await tally.begin(documentOf(name), { id: name, inputs: { text: planted }, subject }).result
   }
+  const asked = { id: `${subject}-asked`, action: 'send.it', payload: { text: planted } }
+  await tally.intent({ ...asked, raw: planted, subject })
+  const begun = { workflow: subjectJob, input: { text: planted }, tags: [planted], subject }
+  await tally.schedule({ name: 'yearly', cron: '0 0 1 1 *', ...begun })
   const waiting = await tally.attach(`${subject}-asks`)
   await waiting.cancel()
   await waiting.result
@@ -69,7 +73,7 @@ async function judged(copy: string, label: string): Promise<string> {
   const read = await (await tally.attach(`${subject}-send`).catch(() => undefined))?.result
   if (isErased) expect(read, label).toBeUndefined()
   else expect(read, label).toMatchObject({ response: { data: { text: planted } } })
-  expect(await tally.erase(subject), label).toMatchObject({ runs: 7 })
+  expect(await tally.erase(subject), label).toMatchObject({ runs: 8, schedules: ['yearly'] })
   expect(await tally.verify(), label).toMatchObject({ ok: true })
   await tally.close()
   expect(await filesWith(copy, planted), label).toEqual([])

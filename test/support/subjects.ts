@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BlockContext, defineBlock } from '../../src/block/index.js'
+import { type BlockContext, defineBlock, defineWorkflow } from '../../src/block/index.js'
 import type { Json } from '../../src/core/index.js'
 import { createRuntime, type RuntimeOptions, type WiredRuntime } from '../../src/runtime/index.js'
 import { documentOf, LARGE_LENGTH } from './snapshots.js'
@@ -54,6 +54,13 @@ export const subjectBlocks = [
   block('other', () => ({ other: true }))
 ]
 
+/** A workflow in code that a schedule can begin. */
+export const subjectJob = defineWorkflow({
+  name: 'job',
+  version: '1',
+  run: async (ctx, { text }: Given) => ({ said: await ctx.step('say', () => text) })
+})
+
 export function openSubjects(
   location: string,
   options: Partial<RuntimeOptions> = {}
@@ -64,6 +71,7 @@ export function openSubjects(
     insecurePlaintextKey: true,
     serve: false,
     blocks: subjectBlocks,
+    workflows: [subjectJob],
     providers: [
       { name: 'mail', perform: ({ request }) => ({ sent: (request as unknown as Given).text }) }
     ],

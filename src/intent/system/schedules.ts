@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, lazySchema, limits } from '../../core/index.js'
+import { subjectOfText } from '../../ledger/index.js'
 import { recordedState } from '../providers.js'
 import { payloadOf } from './payload.js'
 import type { SystemWork } from './system-work.js'
@@ -25,12 +26,25 @@ const schedule = lazySchema((z) => {
     /** One of these two says what. */
     workflow: text.optional(),
     document: z.string().min(1).max(limits.DOCUMENT_BYTES_MAX).optional(),
-    input: z.json(),
+    /** One of these two says with what: what is sealed is under the key of a subject. */
+    input: z.json().optional(),
+    sealed: z
+      .string()
+      .min(1)
+      .max(limits.SCHEDULE_SEALED_LENGTH_MAX)
+      .refine(isEncryptedText)
+      .optional(),
     tags: z.array(text).max(limits.RUN_TAGS_MAX).optional(),
     queue: queue.optional()
   })
-  return z.strictObject({ name: name(), spec })
+  const isOne = ({ input, sealed }: { input?: unknown; sealed?: unknown }) =>
+    (input === undefined) !== (sealed === undefined)
+  return z.strictObject({ name: name(), spec: spec.refine(isOne) })
 })
+
+function isEncryptedText(text: string): boolean {
+  return subjectOfText(text) !== undefined
+}
 
 const named = lazySchema((z) => z.strictObject({ name: name() }))
 

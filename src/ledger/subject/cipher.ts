@@ -76,6 +76,19 @@ export class SubjectCipher {
     return encryptText(this.#keyOf(id), id, this.#bodyPlace(runId), text)
   }
 
+  /** What a schedule begins; `name` is the schedule's. */
+  encryptSchedule(id: SubjectId, name: string, text: string): string {
+    return encryptText(this.#keyOf(id), id, this.#schedulePlace(name), text)
+  }
+
+  /** What it begins; undefined without the key. Throws `ledger.corrupt`. */
+  openSchedule(name: string, encrypted: string): string | undefined {
+    const key = `schedule ${name}`
+    const { subjectKey } = this.#keyTo(key, encrypted)
+    const place = this.#schedulePlace(name)
+    return subjectKey && required(key, decryptText(subjectKey, place, encrypted))
+  }
+
   /** The text of an entry; undefined without the key. Throws `ledger.corrupt`. */
   openEntry(key: string, runId: RunId, text: string): string | undefined {
     if (!isEncrypted(text)) return text
@@ -165,6 +178,10 @@ export class SubjectCipher {
 
   #bodyPlace(runId: RunId): string {
     return `${this.#identity}\n${runId}\nbody`
+  }
+
+  #schedulePlace(name: string): string {
+    return `${this.#identity}\n${name}\nschedule`
   }
 }
 

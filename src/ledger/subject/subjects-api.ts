@@ -1,8 +1,14 @@
 import type { RunId } from '../../core/index.js'
+import { keyOfText } from './encrypted-text.js'
 import type { SubjectId } from './subject-keys.js'
 
 /** State entries that say whose keys were erased, by the id of the key. */
 export const ERASED_PREFIX = 'system/erased/'
+
+/** Under whose key an encrypted text is; undefined for any other text. */
+export function subjectOfText(text: string): SubjectId | undefined {
+  return keyOfText(text)?.id
+}
 
 /** Subjects of the runs of one ledger. */
 export interface LedgerSubjects {
@@ -12,6 +18,13 @@ export interface LedgerSubjects {
   begin(subject: string): Promise<void>
   /** A run of this subject is about to begin: its first entry may come after much of its work. */
   expect(runId: RunId, subject: string): void
+  /**
+   * Puts what a schedule begins under the key of a subject, which {@link begin} has made. Throws
+   * `ledger.no_subject_key`.
+   */
+  sealSchedule(subject: string, name: string, text: string): string
+  /** What was sealed; undefined where the key is not here. Throws `ledger.corrupt`. */
+  openSchedule(name: string, sealed: string): string | undefined
   /** Whether a receipt says that the key was erased, or one is about to. */
   isErased(id: SubjectId): boolean
   /** Whether the key is here. */

@@ -1,7 +1,7 @@
 import { type JsonObject, type RunId, TallyError } from '../../core/index.js'
 import { beginsRun, runChangesOf } from '../derived/run-records.js'
 import type { JournalItem } from '../item.js'
-import { subjectOf } from './cipher.js'
+import { type SubjectCipher, subjectOf } from './cipher.js'
 import { noSubjects, type SubjectId, type SubjectKeys, subjectIdOf } from './subject-keys.js'
 import { ERASED_PREFIX, type LedgerSubjects } from './subjects-api.js'
 
@@ -13,6 +13,7 @@ import { ERASED_PREFIX, type LedgerSubjects } from './subjects-api.js'
 export class RunSubjects implements LedgerSubjects {
   readonly #blobKey: Uint8Array | undefined
   readonly #keys: SubjectKeys | undefined
+  readonly #cipher: SubjectCipher
   readonly #read: (stateKey: string) => string | undefined
   /** The first entry of a run as it is stored; undefined where there is none. */
   readonly #startedOf: (runId: RunId) => JsonObject | undefined
@@ -24,6 +25,7 @@ export class RunSubjects implements LedgerSubjects {
   constructor(parts: {
     readonly blobKey: Uint8Array | undefined
     readonly keys: SubjectKeys | undefined
+    readonly cipher: SubjectCipher
     readonly read: (stateKey: string) => string | undefined
     readonly startedOf: (runId: RunId) => JsonObject | undefined
     /** Forgets what was read. */
@@ -31,6 +33,7 @@ export class RunSubjects implements LedgerSubjects {
   }) {
     this.#blobKey = parts.blobKey
     this.#keys = parts.keys
+    this.#cipher = parts.cipher
     this.#read = parts.read
     this.#startedOf = parts.startedOf
     this.#onDestroyed = parts.onDestroyed
@@ -51,6 +54,14 @@ export class RunSubjects implements LedgerSubjects {
 
   expect(runId: RunId, subject: string): void {
     this.#open.set(runId, this.idOf(subject))
+  }
+
+  sealSchedule(subject: string, name: string, text: string): string {
+    return this.#cipher.encryptSchedule(this.idOf(subject), name, text)
+  }
+
+  openSchedule(name: string, sealed: string): string | undefined {
+    return this.#cipher.openSchedule(name, sealed)
   }
 
   isErased(id: SubjectId): boolean {

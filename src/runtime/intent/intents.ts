@@ -208,7 +208,7 @@ export class Intents {
       await this.#parts.keepLock()
     }
     if (action === 'system.grant') await this.#wake(by)
-    if (action.startsWith('system.schedule')) await this.#parts.scheduled()
+    if (schedulesDependOn(action)) await this.#parts.scheduled()
     if (action === 'system.quarantine' || action === 'system.release') {
       await this.#parts.quarantined()
     }
@@ -295,6 +295,11 @@ export class Intents {
       await runs.messages.deliver(runId, { token, digest, action: 'approve', by })
     }
   }
+}
+
+/** What a schedule of an erased subject would begin is not there any more. */
+function schedulesDependOn(action: string): boolean {
+  return action.startsWith('system.schedule') || action === 'system.erase'
 }
 
 /** Reading intents of the owner, and of whom the owner lets read what others have run. */

@@ -20,6 +20,8 @@ export class ScheduleKeeper {
   readonly #parts: ScheduleKeeperParts
   #scheduler: Scheduler | undefined
   #begins = false
+  /** Of those that the program gives, the ones whose subject was erased. */
+  readonly #erased = new Set<string>()
 
   constructor(parts: ScheduleKeeperParts) {
     this.#parts = parts
@@ -40,6 +42,11 @@ export class ScheduleKeeper {
     for (const schedule of given) {
       const reply = await this.add(schedule)
       if (reply.type !== 'error') continue
+      if (reply.reason === 'subject_erased') {
+        // Whom a program still names may have been erased: it opens all the same.
+        this.#erased.add(schedule.name)
+        continue
+      }
       const problem = reply.message
       throw new TallyError('runtime.invalid_schedule', { name: schedule.name, problem })
     }
@@ -50,9 +57,15 @@ export class ScheduleKeeper {
   /** Registers a schedule; one that is there as it is leaves no receipt. */
   async add(given: ScheduleOptions): Promise<IntentReply> {
     const { ledger, documents } = this.#parts
-    const { heldSchedule, registeredSchedules } = await import('./spec.js')
-    const spec = heldSchedule(given)
-    const { name } = given
+    const { heldSchedule, registeredSchedules, sealedSchedule } = await import('./spec.js')
+    const { name, subject } = given
+    const held = heldSchedule(given)
+    if (subject !== undefined && ledger.subjects.isErased(ledger.subjects.idOf(subject))) {
+      return refusal(name as never, 'system.schedule', 'subject_erased', { problem: ERASED })
+    }
+    if (subject !== undefined) await ledger.subjects.begin(subject)
+    const spec =
+      subject === undefined ? held : sealedSchedule(ledger, name, { subject, spec: held })
     const known = (await registeredSchedules(ledger)).find((one) => one.name === name)
     const specJson = spec as unknown as JsonObject
     if (
@@ -89,7 +102,9 @@ export class ScheduleKeeper {
   }
 
   warnings(): readonly string[] {
-    return this.#scheduler?.warnings() ?? []
+    const untold = [...this.#erased].filter((name) => this.problemOf(name) === null)
+    const erased = untold.map((name) => `schedule ${name}: ${ERASED}`)
+    return [...(this.#scheduler?.warnings() ?? []), ...erased]
   }
 
   close(): void {
@@ -114,6 +129,8 @@ export function scheduleKeeperOf(
     intent: (action, payload) => runtime.intent({ action, payload })
   })
 }
+
+const ERASED = 'its subject was erased: it begins nothing'
 
 function oneAtOnce(): HeldLimits {
   // One is within its bounds.

@@ -26,6 +26,11 @@ export interface ScheduleOptions<Input = unknown> {
    */
   readonly catchUp?: 'none' | 'last' | { readonly all: number }
   readonly tags?: readonly string[]
+  /**
+   * Whose data its runs are about, as of a start. Input, tags and queue are under the key of the
+   * subject, too; once that is erased it begins nothing more, and says so.
+   */
+  readonly subject?: string
   /** Declared queue in which its runs wait; not with `overlap: 'queue'`. */
   readonly queue?: string | QueueTerms
 }

@@ -13,6 +13,7 @@ import { isEnded } from '../run/ended.js'
 import type { RunEntry } from '../run/run-entry.js'
 import type { Runs } from '../run/runs.js'
 import {
+  begunWith,
   type RegisteredSchedule,
   RUN_PREFIX,
   registeredSchedules,
@@ -221,12 +222,12 @@ export class Scheduler implements Timed {
       : documents.prepareWorkflow(workflow)
   }
 
-  #terms({ name, by, spec }: RegisteredSchedule) {
-    const { input, document, tags = [] } = spec
-    const inputs: Json = document !== undefined && input === null ? {} : input
-    const own: QueueTerms | undefined =
-      spec.overlap === 'queue' ? { name: tagOf(name) } : spec.queue
-    return { inputs, principal: by, tags: [tagOf(name), ...tags], queue: own }
+  #terms(schedule: RegisteredSchedule) {
+    const { name, by, spec } = schedule
+    const { input, tags = [], queue, subject } = begunWith(this.#parts.ledger, schedule)
+    const inputs: Json = spec.document !== undefined && input === null ? {} : input
+    const own: QueueTerms | undefined = spec.overlap === 'queue' ? { name: tagOf(name) } : queue
+    return { inputs, principal: by, tags: [tagOf(name), ...tags], queue: own, subject }
   }
 
   /** Until a run has ended. */

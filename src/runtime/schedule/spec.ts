@@ -15,7 +15,7 @@ import {
   withoutUndefined
 } from '../../core/index.js'
 import { SCHEDULES_PREFIX } from '../../intent/index.js'
-import type { Ledger } from '../../ledger/index.js'
+import { ERASED_PREFIX, type Ledger, subjectOfText } from '../../ledger/index.js'
 import type { Overlap, ScheduleOptions } from './schedule-options.js'
 import { type Timing, timingOf } from './timing.js'
 
@@ -29,9 +29,19 @@ export interface HeldSchedule {
   readonly catchUp: 'none' | 'last' | number
   readonly workflow?: string
   readonly document?: string
+  readonly input?: Json
+  readonly tags?: readonly string[]
+  readonly queue?: QueueTerms
+  /** {@link BegunWith} under the key of a subject, in place of the three before it. */
+  readonly sealed?: string
+}
+
+/** With what the runs of a schedule begin. */
+export interface BegunWith {
   readonly input: Json
   readonly tags?: readonly string[]
   readonly queue?: QueueTerms
+  readonly subject?: string
 }
 
 /** A schedule of the ledger, and who has registered it. */
@@ -41,6 +51,8 @@ export interface RegisteredSchedule {
   /** What fell due up to then is left out. */
   readonly from: number
   readonly isPaused: boolean
+  /** The key of its subject was erased. */
+  readonly isErased: boolean
   readonly spec: HeldSchedule
 }
 
@@ -58,6 +70,7 @@ export function heldSchedule(given: ScheduleOptions): HeldSchedule {
   if (!isCatchUp(most)) throw refuse('its catchUp is none of none, last and { all: number }')
   if (!areTags(tags)) throw refuse('its tags are no list of tags')
   if (!isText(timeZone)) throw refuse('its timeZone is no name of a zone')
+  if (!isSubject(given.subject)) throw refuse('its subject is no name of one')
   const queue = given.queue === undefined ? undefined : heldTerms(given.queue)
   if (queue !== undefined && 'problem' in queue) throw refuse(queue.problem)
   if (queue !== undefined && overlap === 'queue') {
@@ -108,6 +121,33 @@ function whatOf({ workflow, document }: ScheduleOptions, refuse: Refuse) {
 
 const overlaps: ReadonlySet<string> = new Set(['skip', 'queue', 'allow', 'cancel'])
 
+function isSubject(given: unknown): boolean {
+  if (given === undefined) return true
+  return typeof given === 'string' && given.length > 0 && given.length <= limits.SUBJECT_LENGTH_MAX
+}
+
+/** The same with what its runs begin with under the key of their subject, which is there. */
+export function sealedSchedule(
+  ledger: Pick<Ledger, 'subjects'>,
+  name: string,
+  { subject, spec }: { readonly subject: string; readonly spec: HeldSchedule }
+): HeldSchedule {
+  const { input = null, tags, queue, ...rest } = spec
+  const begun = withoutUndefined({ input, tags, queue, subject }) as unknown as Json
+  return { ...rest, sealed: ledger.subjects.sealSchedule(subject, name, canonicalize(begun)) }
+}
+
+/** Throws `ledger.erased` without the key of its subject. */
+export function begunWith(
+  ledger: Pick<Ledger, 'subjects'>,
+  { name, spec }: RegisteredSchedule
+): BegunWith {
+  if (spec.sealed === undefined) return { ...spec, input: spec.input ?? null }
+  const text = ledger.subjects.openSchedule(name, spec.sealed)
+  if (text === undefined) throw new TallyError('ledger.erased', { what: `Schedule ${name}` })
+  return JSON.parse(text) as BegunWith
+}
+
 /** What a schedule is made of may come from anywhere. */
 function isText(given: unknown): given is string {
   if (typeof given !== 'string') return false
@@ -133,6 +173,7 @@ export function timing({ cron, everyMs, timeZone }: HeldSchedule, from: number):
   return timingOf({ everyMs, from })
 }
 
+const WAS_ERASED = 'its subject was erased: it begins nothing more, and can be removed'
 const NEEDS_ONE = 'it needs cron or every'
 const SHORT = `its every is no span of ${limits.SCHEDULE_EVERY_MS_MIN} ms or more`
 
@@ -140,10 +181,11 @@ const SHORT = `its every is no span of ${limits.SCHEDULE_EVERY_MS_MIN} ms or mor
  * {@link timing} of a schedule that may not have come through {@link heldSchedule}: by an intent of
  * the owner's own making, or in a ledger from elsewhere. What cannot be read is never due.
  */
-export function registeredTiming({ spec, from }: RegisteredSchedule): {
+export function registeredTiming({ spec, from, isErased }: RegisteredSchedule): {
   readonly timing: Timing
   readonly problem: string | null
 } {
+  if (isErased) return { timing: never, problem: WAS_ERASED }
   try {
     return { timing: timing(spec, from), problem: null }
   } catch (error) {
@@ -172,10 +214,17 @@ export async function registeredSchedules(
         by,
         from: Number(from),
         isPaused: isPaused === true,
+        isErased: isErased(ledger, spec),
         spec: spec as JsonObject as unknown as HeldSchedule
       }
     ]
   })
+}
+
+function isErased(ledger: Pick<Ledger, 'read'>, spec: Json | undefined): boolean {
+  const sealed = isJsonObject(spec) ? spec['sealed'] : undefined
+  const id = typeof sealed === 'string' ? subjectOfText(sealed) : undefined
+  return id !== undefined && ledger.read(ERASED_PREFIX + id) !== undefined
 }
 
 /** With which the ids of all runs of schedules begin. */

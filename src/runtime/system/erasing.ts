@@ -1,5 +1,13 @@
-import { type Json, type JsonObject, limits, type RunId, TallyError } from '../../core/index.js'
-import { doneReply, type IntentReply, KERNEL_ID } from '../../intent/index.js'
+import { stateOf } from '../../capability/index.js'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  limits,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
+import { doneReply, type IntentReply, KERNEL_ID, SCHEDULES_PREFIX } from '../../intent/index.js'
 import {
   ERASED_PREFIX,
   isSubjectId,
@@ -7,7 +15,8 @@ import {
   type RunRecord,
   type Store,
   type SubjectId,
-  scrubStore
+  scrubStore,
+  subjectOfText
 } from '../../ledger/index.js'
 import type { AskedIntent } from '../gate/asked-intent.js'
 import { refusal } from '../gate/refusal.js'
@@ -30,6 +39,8 @@ export interface ErasedSubject {
    * `ERASED_STATE_KEYS_MAX`. Code has to remove them. None where it was erased before.
    */
   readonly stateKeys: readonly string[]
+  /** Schedules of the subject, which begin nothing any more. */
+  readonly schedules: readonly string[]
   /** What is never erased, in words. */
   readonly kept: readonly string[]
 }
@@ -67,8 +78,9 @@ export class Erasing {
     if (reply.type === 'error') {
       throw new TallyError('ledger.not_erased', { problem: reply.message })
     }
-    const { key, runs, entries, archived, stateKeys, kept } = reply as unknown as ErasedSubject
-    return { key, runs, entries, archived, stateKeys, kept }
+    const { key, runs, entries, archived } = reply as unknown as ErasedSubject
+    const { stateKeys, schedules, kept } = reply as unknown as ErasedSubject
+    return { key, runs, entries, archived, stateKeys, schedules, kept }
   }
 
   act(asked: AskedIntent): Promise<IntentReply> {
@@ -141,12 +153,12 @@ export class Erasing {
     }
   }
 
-  #openRuns(key: string): readonly RunId[] {
+  #openRuns(key: SubjectId): readonly RunId[] {
     const open = [...this.#parts.ledger.openRuns()].filter(({ subject }) => subject === key)
     return open.map(({ runId }) => runId)
   }
 
-  async #found(key: string): Promise<ErasedSubject> {
+  async #found(key: SubjectId): Promise<ErasedSubject> {
     const { ledger } = this.#parts
     const stateKeys = new Set<string>()
     let [runs, entries, archived] = [0, 0, 0]
@@ -158,7 +170,9 @@ export class Erasing {
       else if (record.isErased !== true) await this.#written(record.runId, stateKeys)
     }
     const kept = [...(archived > 0 ? [archives] : []), ...always]
-    return { key, runs, entries, archived, stateKeys: [...stateKeys].sort(), kept }
+    const schedules = await schedulesOf(ledger, key)
+    const found = { key, runs, entries, archived, stateKeys: [...stateKeys].sort() }
+    return { ...found, schedules, kept }
   }
 
   /** Keys that a run has written and that have a value. */
@@ -194,8 +208,21 @@ const always = [
   'copies of the key: backups and copies of the directory `subjects`'
 ]
 
-function extra({ archived, stateKeys, kept }: ErasedSubject): JsonObject {
-  return { archived, stateKeys, kept } as unknown as JsonObject
+function extra({ archived, stateKeys, schedules, kept }: ErasedSubject): JsonObject {
+  return { archived, stateKeys, schedules, kept } as unknown as JsonObject
+}
+
+/** Names of schedules whose runs would begin under a key. */
+async function schedulesOf(ledger: Ledger, key: SubjectId): Promise<readonly string[]> {
+  const keys = await ledger.list(SCHEDULES_PREFIX)
+  const state = stateOf(ledger)
+  return keys.flatMap((stateKey) => {
+    const entry = state.get(stateKey)
+    const spec = isJsonObject(entry) ? entry['spec'] : undefined
+    const sealed = isJsonObject(spec) ? spec['sealed'] : undefined
+    const isIts = typeof sealed === 'string' && subjectOfText(sealed) === key
+    return isIts ? [stateKey.slice(SCHEDULES_PREFIX.length)] : []
+  })
 }
 
 /** Erasing of a runtime. */

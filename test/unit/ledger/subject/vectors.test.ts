@@ -104,6 +104,9 @@ async function vectorOf(subject: string, fill: number): Promise<SubjectVector> {
       textVector(`${identity}\n${runId}\nbody`, bodies[n] ?? '', text)
     )
   ])
+  const scheduled = '{"input":{"text":"planted"},"subject":"customer-17"}'
+  const sealed = cipher.encryptSchedule(id, 'nightly', scheduled)
+  texts.push(textVector(`${identity}\nnightly\nschedule`, scheduled, sealed))
   const [first = ''] = texts[0]?.encrypted.split('.') ?? []
   return {
     ...{ blobKey: Buffer.from(blobKey).toString('hex'), subject, id },
