@@ -1,4 +1,4 @@
-import { type JsonObject, type RunId, TallyError } from '../../core/index.js'
+import { type JsonObject, limits, type RunId, TallyError } from '../../core/index.js'
 import { beginsRun, runChangesOf } from '../derived/run-records.js'
 import type { JournalItem } from '../item.js'
 import { type SubjectCipher, subjectOf } from './cipher.js'
@@ -17,8 +17,10 @@ export class RunSubjects implements LedgerSubjects {
   readonly #read: (stateKey: string) => string | undefined
   /** The first entry of a run as it is stored; undefined where there is none. */
   readonly #startedOf: (runId: RunId) => JsonObject | undefined
-  /** Of runs that have not ended, as far as they were met. */
+  /** Of runs that have not ended, those met last: the others are asked of their first entry. */
   readonly #open = new Map<RunId, SubjectId | undefined>()
+  /** Of runs that have no entry yet: nothing else tells of them, so none is ever dropped. */
+  readonly #expected = new Map<RunId, SubjectId>()
   readonly #closed = new Set<SubjectId>()
   readonly #onDestroyed: () => void
 
@@ -53,7 +55,12 @@ export class RunSubjects implements LedgerSubjects {
   }
 
   expect(runId: RunId, subject: string): void {
-    this.#open.set(runId, this.idOf(subject))
+    const limit = limits.RUNS_LIVE_MAX
+    if (this.#expected.size >= limit) {
+      const what = 'Runs with a subject that are about to begin'
+      throw new TallyError('core.limit_exceeded', { what, actual: limit + 1, limit })
+    }
+    this.#expected.set(runId, this.idOf(subject))
   }
 
   sealSchedule(subject: string, name: string, text: string): string {
@@ -81,6 +88,8 @@ export class RunSubjects implements LedgerSubjects {
   }
 
   of(runId: RunId): SubjectId | undefined {
+    const expected = this.#expected.get(runId)
+    if (expected !== undefined) return expected
     if (this.#open.has(runId)) return this.#open.get(runId)
     return subjectOf(this.#startedOf(runId))
   }
@@ -96,10 +105,19 @@ export class RunSubjects implements LedgerSubjects {
     if (item.entries.length === 0) return this.of(runId)
     const changes = runChangesOf(item)
     const [first] = changes
+    // Known by this entry from now on; where it is refused, the run has not begun.
+    if (beginsRun(first)) this.#expected.delete(runId)
     const id = beginsRun(first) ? this.#begun(first?.text ?? '') : this.of(runId)
     if (changes.some(({ kind }) => kind === 'run.finished')) this.#open.delete(runId)
-    else this.#open.set(runId, id)
+    else this.#meet(runId, id)
     return id
+  }
+
+  #meet(runId: RunId, id: SubjectId | undefined): void {
+    this.#open.set(runId, id)
+    if (this.#open.size <= limits.RUNS_LIVE_MAX) return
+    const [oldest = runId] = this.#open.keys()
+    this.#open.delete(oldest)
   }
 
   #begun(first: string): SubjectId | undefined {
