@@ -21,6 +21,7 @@ import { rollback } from './rollback.js'
 import { services } from './services.js'
 import { signing } from './signing.js'
 import { simulation } from './simulation.js'
+import { tenants } from './tenants.js'
 import { together } from './together.js'
 import { workflowWaits } from './workflow-waits.js'
 import { workflows } from './workflows.js'
@@ -39,6 +40,7 @@ export const groups: readonly Group[] = [
   resume,
   parked,
   services,
+  tenants,
   plans,
   intents,
   agents,
