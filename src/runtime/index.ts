@@ -1,5 +1,6 @@
 /** runtime: a ledger, what may run on it, and the runs of this process, wired together. */
 
+export type { ActorAt, BlockMark } from '../block/index.js'
 export type { InspectedLedger, InspectionOptions } from './audit/inspecting.js'
 export type { RecheckOptions, TransactionCheck } from './audit/reconfirm.js'
 export type { RunReadiness } from './audit/upgrade-check.js'
@@ -52,8 +53,6 @@ export { inspectPackages, type StoredPackages } from './opening/package-bytes.js
 export type { OutsideState, StateEntry, StateListOptions } from './queries/outside-state.js'
 export { healthChecks, type Queries } from './queries/queries.js'
 export type {
-  ActorAt,
-  BlockMark,
   Call,
   Calls,
   ChartAt,
