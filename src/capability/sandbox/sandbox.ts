@@ -161,11 +161,9 @@ class SandboxPool implements Sandbox {
   #release(worker: SandboxWorker): void {
     if (worker.isDead) this.#all.delete(worker)
     const next = this.#isClosed ? undefined : this.#waiting.shift()
-    if (next === undefined) {
-      if (!worker.isDead) this.#idle.push(worker)
-      return
-    }
-    if (!worker.isDead) next.take(worker)
+    // One that died is told from the others when it is taken.
+    if (next === undefined) this.#idle.push(worker)
+    else if (!worker.isDead) next.take(worker)
     else this.#loadEngine().then((engine) => next.take(this.#start(engine)), next.refuse)
   }
 }

@@ -85,7 +85,8 @@ export class SandboxThread {
     const module = await this.#core.newQuickJSWASMModuleFromVariant(await this.#closedVariant())
     const runtime = module.newRuntime()
     runtime.setMaxStackSize(stackBytes)
-    runtime.setInterruptHandler(() => false)
+    // Without a handler it would not poll; polls are answered where it asks for them.
+    runtime.setInterruptHandler(() => undefined)
     const context = runtime.newContext({
       intrinsics: { ...this.#core.DefaultIntrinsics, Proxy: false }
     })
@@ -119,7 +120,8 @@ export class SandboxThread {
   async #closedVariant(): Promise<QuickJSSyncVariant> {
     const variant = this.#variant
     let load: unknown = await variant.importModuleLoader()
-    while (typeof load === 'object' && load !== null && 'default' in load) load = load.default
+    // How deep the loader stands depends on how its module was loaded.
+    while (typeof load !== 'function') load = (load as { readonly default: unknown }).default
     const silent = () => undefined
     return {
       ...variant,

@@ -78,10 +78,6 @@ export class SandboxWorker {
     return this.#death !== undefined
   }
 
-  get isBusy(): boolean {
-    return this.#task !== undefined
-  }
-
   /** Resolves once the thread can run packages; rejects with `sandbox.engine_failed`. */
   ready(): Promise<void> {
     if (!this.#isReady) this.#worker.ref()

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../../../../src/capability/index.js'
 import { loadEngine } from '../../../../src/capability/sandbox/engine.js'
@@ -7,6 +8,14 @@ import { request, runs, sandboxOfFile } from '../guest.js'
 
 const { sandbox } = sandboxOfFile()
 const closed = expect.objectContaining({ code: 'sandbox.closed' })
+
+/** Threads are numbered in the order in which they start. */
+async function nextThreadId(): Promise<number> {
+  const worker = new Worker('', { eval: true })
+  const { threadId } = worker
+  await worker.terminate()
+  return threadId
+}
 
 describe('the pool', () => {
   it('X9: runs more executions than it has threads, each with its own state', async () => {
@@ -74,9 +83,29 @@ describe('the pool', () => {
     await own.close()
     const codes = (await all).map((one) => (one.status === 'rejected' ? one.reason : one.value))
     const [last, ...others] = codes.reverse()
-    const counted = { actual: length - 1, limit: length - 2 }
+    const what = 'The number of packages that wait for a thread'
+    const counted = { what, actual: length - 1, limit: length - 2 }
     expect(last).toMatchObject({ code: 'core.limit_exceeded', context: counted })
     expect(others.filter(({ code }) => code !== 'sandbox.closed')).toEqual([])
+  })
+
+  it('X9: starts no more threads than it has, whatever waits', async () => {
+    const own = createSandbox({ threads: 2 })
+    const before = await nextThreadId()
+    const all = Array.from({ length: 12 }, (_, n) => own.execute(request(runs(`return ${n}`))))
+    expect((await Promise.all(all)).map(({ kind }) => kind)).toEqual(all.map(() => 'done'))
+    expect((await nextThreadId()) - before - 1).toBe(2)
+    await own.close()
+  })
+
+  it('X10: what was asked for in the moment of its close rejects, and starts no thread', async () => {
+    const own = createSandbox({ threads: 1 })
+    const before = await nextThreadId()
+    const asked = own.execute(request(runs('return 1')))
+    const ended = own.close()
+    await expect(asked).rejects.toEqual(closed)
+    await ended
+    expect((await nextThreadId()) - before - 1).toBe(0)
   })
 
   it('X10: after close everything rejects, what runs and what waits included', async () => {

@@ -158,7 +158,17 @@ describe('a package that does not load', () => {
     const given = messageOf(bundle)
     expect(report(given)).toMatchObject(notLoaded(name, message))
     // It is not held: the same is said again.
-    expect(report(given)).toMatchObject(notLoaded(name, message))
+    const again = report(given)
+    expect(again).toMatchObject(notLoaded(name, message))
+    expect(again.engineFault).toBeUndefined()
+  })
+
+  it('has come to a limit while it loads: it is not held, and comes to it again', async () => {
+    const { report } = await startThread()
+    const given = messageOf(`for (let n = 0; n < 1e5; n += 1) await null\n${runs('return 1')}`)
+    const [first, again] = [report(given), report(given)]
+    expect(first).toMatchObject({ exceeded: 'microtasks_exceeded' })
+    expect(again).toEqual(first)
   })
 
   it('is told of in so many characters at most', async () => {
@@ -203,6 +213,14 @@ describe('the end of an execution', () => {
     for (const [place, end] of ends.entries()) {
       expect(end).toMatchObject(place < enough ? { exceeded: 'microtasks_exceeded' } : done('1'))
     }
+  })
+
+  it('names the first recorded result for which no call was made', async () => {
+    const { report } = await startThread()
+    const recorded = [{ seq: 7, ok: true, text: '1' }]
+    const waits = runs('await new Promise(() => undefined)')
+    expect(report(messageOf(waits, { recorded }))).toMatchObject({ divergedAt: 7 })
+    expect(report(messageOf(waits)).divergedAt).toBeUndefined()
   })
 
   it('X1: leaves no byte of what it had in memory to the next one', async () => {

@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createSandbox } from '../../../../src/capability/index.js'
+import { type Engine, loadEngine } from '../../../../src/capability/sandbox/engine.js'
+import { SandboxWorker } from '../../../../src/capability/sandbox/worker.js'
+import { systemClock } from '../../../../src/core/index.js'
+import { temporaryDirectory } from '../../../support/snapshots.js'
+import { request, runs } from '../guest.js'
+
+/** Ports of threads that keep this process alive. */
+function kept(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** The most ports that were kept until the work was done. */
+async function mostKept(work: Promise<unknown>): Promise<number> {
+  let most = 0
+  let isDone = false
+  const ended = work.finally(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    most = Math.max(most, kept())
+    await nextTurn()
+  }
+  await ended
+  return most
+}
+
+describe('the process (X8)', () => {
+  it('stays alive for a thread that starts or works, and for none that is idle', async () => {
+    const before = kept()
+    const own = createSandbox({ threads: 1 })
+    expect(await mostKept(own.warm())).toBeGreaterThan(before)
+    expect(kept()).toBe(before)
+    await own.warm()
+    expect(kept()).toBe(before)
+    for (const body of ['return 1', 'throw new Error()', `api.storage.get('a')`]) {
+      expect(await mostKept(own.execute(request(runs(body))))).toBeGreaterThan(before)
+      expect(kept()).toBe(before)
+    }
+    await own.close()
+    expect(kept()).toBe(before)
+  })
+
+  it('stays alive for what waits for a thread that was not warmed', async () => {
+    const before = kept()
+    const own = createSandbox({ threads: 1 })
+    expect(await mostKept(own.execute(request(runs('return 1'))))).toBeGreaterThan(before)
+    expect(kept()).toBe(before)
+    await own.close()
+  })
+})
+
+describe('a thread', () => {
+  let place: Awaited<ReturnType<typeof temporaryDirectory>>
+  let engine: Engine
+  beforeEach(async () => {
+    place = await temporaryDirectory('sandbox-thread')
+    engine = await loadEngine()
+  })
+  afterEach(() => place.remove())
+
+  /** What the failure says of a thread in which this code runs in place of the engine. */
+  async function problemOf(code: string): Promise<string> {
+    const coreFile = join(place.path('core.cjs'))
+    writeFileSync(coreFile, code)
+    const worker = new SandboxWorker({ ...engine, coreFile }, systemClock)
+    const error = await worker.ready().then(
+      () => ({}),
+      (thrown: object) => thrown
+    )
+    expect(worker.isDead).toBe(true)
+    expect(error).toMatchObject({ code: 'sandbox.engine_failed' })
+    await worker.close()
+    return (error as { readonly context: { readonly problem: string } }).context.problem
+  }
+
+  it('that cannot start says why, to whoever waits for it and to whoever asks later', async () => {
+    expect(await problemOf(`throw new Error('no such engine')`)).toBe('no such engine')
+    expect(await problemOf('process.exit(7)')).toBe('its thread ended with code 7')
+    const coreFile = place.path('core.cjs')
+    const worker = new SandboxWorker({ ...engine, coreFile }, systemClock)
+    await worker.ready().catch(() => undefined)
+    await expect(worker.run({} as never, () => undefined)).rejects.toMatchObject({
+      code: 'sandbox.engine_failed'
+    })
+    await worker.close()
+  })
+
+  it('has nothing of its process: no flags, variables or streams, and so much memory', async () => {
+    const write = vi.spyOn(process.stdout, 'write')
+    const writeError = vi.spyOn(process.stderr, 'write')
+    const problem = await problemOf(`
+      const { resourceLimits } = require('node:worker_threads')
+      process.stdout.write('from the thread')
+      process.stderr.write('from the thread')
+      const found = { flags: process.execArgv, variables: { ...process.env }, resourceLimits }
+      throw new Error(JSON.stringify(found))
+    `)
+    const { flags, variables, resourceLimits } = JSON.parse(problem)
+    expect({ flags, variables }).toEqual({ flags: [], variables: {} })
+    expect(resourceLimits).toMatchObject({ maxOldGenerationSizeMb: 128, stackSizeMb: 4 })
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+    const written = [...write.mock.calls, ...writeError.mock.calls].map(([text]) => String(text))
+    expect(written.filter((text) => text.includes('from the thread'))).toEqual([])
+  })
+})
