@@ -159,7 +159,6 @@ export {
 export { type InlineOutcome, runInline, type SingleStepRun } from './pump/inline-run.js'
 export type {
   DoneAtOnce,
-  RunMoments,
   RunObserver,
   SentEffect,
   StepPlace,
@@ -204,7 +203,6 @@ export type {
 } from './run/journal.js'
 export type { Provider, UnfinishedJournals } from './run/provider.js'
 export type { RootBlock } from './run/root-block.js'
-export { type ActorAt, type BlockMark, markOf, ShownActors } from './run/shown-actors.js'
 export { hashOfSignal, isForSignal, type SentSignal, type SignalOutcome } from './run/signals.js'
 export { attributionOf, runUnitId, seedOf, singleStepUnitId, unitIdOf } from './run/unit.js'
 export type { MessageOutcome, WaitMessage } from './run/waits.js'

@@ -241,10 +241,6 @@ export const PICTURES_MAX = 16
 export const PICTURE_ENTRIES_MAX = 65_536
 export const PICTURE_ENTRIES_BETWEEN = 256
 
-/** Pictures of stretches of long runs that stay in memory, and actors of a run that has some. */
-export const KEPT_PICTURES_MAX = 64
-export const PICTURE_ACTORS_MAX = 4_096
-
 /**
  * How often an attempt whose requests are shown is executed anew with more of the state, and
  * commits behind it in which the next receipt is sought.

@@ -30,7 +30,6 @@ export type {
   LedgerState,
   LogRecord,
   OpenLedgerOptions,
-  RunPictures,
   RunRecord,
   RunStatus,
   SavedCheckpoint,

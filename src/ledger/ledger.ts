@@ -63,7 +63,6 @@ export class OpenLedger implements Ledger {
   readonly restoring: Restoring
   readonly archiving: Archiving
   readonly subjects: RunSubjects
-  readonly pictures: Ledger['pictures']
   readonly #opened: Pick<LedgerParts, 'store' | 'keys' | 'identity' | 'blobKey' | 'readOnly'>
   readonly #modes = new LedgerModes()
   readonly #openedWhole: boolean
@@ -118,7 +117,6 @@ export class OpenLedger implements Ledger {
       onDestroyed: () => this.#reader.forget()
     })
     this.#derived = parts.derived
-    this.pictures = parts.derived.ofRuns
     this.#runs = new RunReader({
       ...{ keys, cipher, derived: parts.derived, queue: this.#queue },
       durable: () => this.#durablePosition
@@ -246,11 +244,12 @@ export class OpenLedger implements Ledger {
   saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: Position): void {
     // It has values in clear. Removing one asks for no subject, which reads the run's whole record.
     if (checkpoint !== null && this.subjects.of(runId) !== undefined) return
-    this.#derived.ofRuns.saveCheckpoint(runId, checkpoint, position)
+    this.#derived.saveCheckpoint(runId, checkpoint, position)
+    this.#derive()
   }
 
   checkpoint(runId: RunId): SavedCheckpoint | undefined {
-    return this.#guardRead(() => this.#derived.ofRuns.checkpoint(runId))
+    return this.#guardRead(() => this.#derived.checkpoint(runId))
   }
 
   roots(): { readonly execution: Hash; readonly head: Hash; readonly storage: Hash } {

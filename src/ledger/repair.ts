@@ -76,7 +76,7 @@ export async function repairLedger(options: RepairOptions): Promise<RepairOutcom
   }
   const { field, key: where = '' } = failure
   if (field.startsWith('derived') || (field === 'store' && keys.isDerived(where))) {
-    await removeDerived(store, keys, { ofRuns: true })
+    await removeDerived(store, keys, { checkpoints: true })
     return { kind: 'derived', report }
   }
   if (target === undefined) {

@@ -1,6 +1,5 @@
 /** runtime: a ledger, what may run on it, and the runs of this process, wired together. */
 
-export type { ActorAt, BlockMark } from '../block/index.js'
 export type { InspectedLedger, InspectionOptions } from './audit/inspecting.js'
 export type { RecheckOptions, TransactionCheck } from './audit/reconfirm.js'
 export type { RunReadiness } from './audit/upgrade-check.js'
@@ -53,6 +52,8 @@ export { inspectPackages, type StoredPackages } from './opening/package-bytes.js
 export type { OutsideState, StateEntry, StateListOptions } from './queries/outside-state.js'
 export { healthChecks, type Queries } from './queries/queries.js'
 export type {
+  ActorAt,
+  BlockMark,
   Call,
   Calls,
   ChartAt,

@@ -19,7 +19,7 @@ import type { RunEvent, ThrownAt } from '../run/events.js'
 import type { Journal, Position } from '../run/journal.js'
 import type { Provider } from '../run/provider.js'
 import type { UnitGate } from './gate.js'
-import type { RunMoments, RunObserver } from './observer.js'
+import type { RunObserver } from './observer.js'
 import type { ActorPool } from './run-actors.js'
 import type { WorkQueues } from './work-queues.js'
 
@@ -72,8 +72,6 @@ export interface PumpHost {
   outside?(asked: OutsideCall): Performer | undefined
   /** Sees what becomes of the run; undefined: nothing does. */
   readonly observer?: RunObserver | undefined
-  /** Sees where its charts stand; undefined: nothing does. */
-  readonly moments?: RunMoments | undefined
   /** Keeps what was thrown in an attempt, for people; undefined: nothing does. */
   threw?(runId: RunId, at: number, thrown: ThrownAt): void
   /** Hands on an event once everything up to `position` is durable. */

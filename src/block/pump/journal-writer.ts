@@ -74,7 +74,7 @@ export class JournalWriter {
     const appended = this.#send([next], more)
     if (!appended.ok) return false
     this.#state.take(next.entry, next.journalHash, appended.receiptHash)
-    this.#tell(next, appended.receiptHash)
+    this.#tell(next.entry, appended.receiptHash)
     return true
   }
 
@@ -91,8 +91,8 @@ export class JournalWriter {
     if (!appended.ok) return false
     this.#state.take(one.entry, one.journalHash, undefined)
     this.#state.take(other.entry, other.journalHash, appended.receiptHash)
-    this.#tell(one, undefined)
-    this.#tell(other, appended.receiptHash)
+    this.#tell(one.entry, undefined)
+    this.#tell(other.entry, appended.receiptHash)
     return true
   }
 
@@ -104,20 +104,17 @@ export class JournalWriter {
     this.#hold(this.#next(draft, more))
   }
 
-  #hold(next: Next): void {
-    const { entry, text, journalHash } = next
+  #hold({ entry, text, journalHash }: Next): void {
     const runChanges = runChangesOf(entry, this.#held.length)
     if (runChanges !== undefined) this.#heldChanges.push(runChanges)
     this.#held.push(text)
     this.#state.take(entry, journalHash, undefined)
-    this.#tell(next, undefined)
+    this.#tell(entry, undefined)
   }
 
-  #tell({ entry, journalHash }: Next, receiptHash: Hash | undefined): void {
-    const { observer, moments } = this.#host
+  #tell(entry: JournalEntry, receiptHash: Hash | undefined): void {
     const position = this.#held.length > 0 ? undefined : this.#position
-    observer?.took(entry, { receiptHash, kind: 'live', position })
-    moments?.took(entry, journalHash, { kind: 'live', position })
+    this.#host.observer?.took(entry, { receiptHash, kind: 'live', position })
     this.#took(entry)
   }
 
@@ -204,9 +201,7 @@ export class JournalWriter {
     const { entry, text, receiptHash } = recorded
     this.#state.take(entry, chainJournal(this.#state.journalHash, text), receiptHash)
     this.#mac = recorded.mac
-    const { observer, moments } = this.#host
-    observer?.took(entry, { receiptHash, kind: 'recovered', position: 0 })
-    moments?.took(entry, this.#state.journalHash, { kind: 'recovered', position: 0 })
+    this.#host.observer?.took(entry, { receiptHash, kind: 'recovered', position: 0 })
   }
 
   /**
@@ -221,7 +216,7 @@ export class JournalWriter {
   }
 }
 
-type WriterHost = Pick<PumpHost, 'journal' | 'clock' | 'emit' | 'observer' | 'moments'>
+type WriterHost = Pick<PumpHost, 'journal' | 'clock' | 'emit' | 'observer'>
 
 /** An entry that the journal does not have yet. */
 interface Next {

@@ -1,11 +1,5 @@
 import type { Hash, RunTrace } from '../../core/index.js'
-import type {
-  AttemptCommand,
-  BlockReport,
-  CompositeEvent,
-  SideEffectClass
-} from '../chart/protocol.js'
-import type { BlockStands } from '../chart/pump-port.js'
+import type { AttemptCommand, BlockReport, SideEffectClass } from '../chart/protocol.js'
 import type { AttemptKey, JournalEntry } from '../run/entries.js'
 import type { Position } from '../run/journal.js'
 
@@ -46,14 +40,6 @@ export interface RunObserver {
   located(effect: SentEffect): void
   /** A run of one step that was done at once: none of the above is called. */
   did(run: DoneAtOnce): void
-}
-
-/** Sees where the charts of a run stand after each of its entries, live and while it is rebuilt. */
-export interface RunMoments {
-  /** An entry, before it is applied, and the hash of the journal with it. */
-  took(entry: JournalEntry, journalHash: string, taken: Omit<TakenEntry, 'receiptHash'>): void
-  /** What the last entry has led to: a block got an event, and stands there now. */
-  moved(path: string, event: CompositeEvent, state: BlockStands): void
 }
 
 /** An effect on its way out. */

@@ -1,4 +1,4 @@
-import type { ActorAt, OpenWait, QueueTerms, Response } from '../../block/index.js'
+import type { OpenWait, QueueTerms, Response } from '../../block/index.js'
 import type { DigestedWait, Hash, Json, JsonObject, RunId } from '../../core/index.js'
 import type { GivenNote, QuarantineMark } from '../../ledger/index.js'
 import type { ThrownLine } from '../run/exception-log.js'
@@ -111,6 +111,21 @@ export interface RunChart {
   readonly id: RunId
   readonly definitionHash: Hash
   readonly graph: DocumentGraph
+}
+
+/** What the actor of a block does: nothing yet, its work, or waiting for a message. */
+export type BlockMark = 'READY' | 'BUSY' | 'WAITING'
+
+/** One actor of a run, after an entry. */
+export interface ActorAt {
+  readonly path: string
+  readonly mark: BlockMark
+  /** State of its chart in dotted form. */
+  readonly value: string
+  readonly step: number
+  readonly attempt: number
+  /** How its last attempt that has ended did, of an earlier step too; null before that. */
+  readonly ended: 'succeeded' | 'failed' | null
 }
 
 /** A run as it stood after journal entry `entry`, folded from its journal. */

@@ -14,20 +14,17 @@ import { checkStarted } from '../run/shown.js'
 import type { ComparedRuns } from './compared-runs.js'
 import { type GraphNames, graphOf } from './document-graph.js'
 import { neverRun, registryOf } from './journal-registry.js'
-import { KeptPictures } from './kept-pictures.js'
 import type { ChartAt, DocumentGraph, RunChart } from './query-types.js'
 import { type PictureEntry, RunPicture } from './run-picture.js'
 
 export interface ChartParts {
   readonly ledger: Pick<
     Ledger,
-    'run' | 'unit' | 'journalParts' | 'authenticate' | 'hasKey' | 'identity' | 'pictures'
+    'run' | 'unit' | 'journalParts' | 'authenticate' | 'hasKey' | 'identity'
   >
   readonly compared: ComparedRuns
   /** What is registered; without it a run's charts are made of what its journal says. */
   readonly registry: Registry | undefined
-  /** How a run in memory stood; undefined: nothing in memory says so. */
-  liveMoment?(id: RunId, entry: number): ChartAt | undefined
 }
 
 /**
@@ -45,12 +42,10 @@ export class RunCharts {
   readonly #parts: ChartParts
   /** The one that was asked for last at the end. */
   readonly #pictures = new Map<RunId, RunPicture>()
-  readonly #kept: KeptPictures
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(parts: ChartParts) {
     this.#parts = parts
-    this.#kept = new KeptPictures(parts.ledger)
   }
 
   /** Throws `run.not_found`, and the codes of what is not as signed. */
@@ -87,8 +82,6 @@ export class RunCharts {
     const wanted = Math.min(entry ?? record.entries - 1, record.entries - 1)
     const { ledger, compared } = this.#parts
     if (!compared.isCompared(record, 0)) await checkStarted(ledger, record)
-    const moment = await this.#momentOf(record, wanted)
-    if (moment !== undefined) return moment
     const picture = await this.#pictureOf(record, wanted)
     try {
       await this.#foldCompared(picture, record, wanted)
@@ -101,14 +94,6 @@ export class RunCharts {
     const shown = picture.at(Math.min(wanted, picture.entries - 1))
     if (shown === undefined) throw new TallyError('run.not_found', { runId: id })
     return shown
-  }
-
-  /** What is known without a fold: runs in memory tell it, and long ones have kept it (Q4). */
-  async #momentOf(record: RunRecord, wanted: number): Promise<ChartAt | undefined> {
-    const live = this.#parts.liveMoment?.(record.runId, wanted)
-    if (live !== undefined) return live
-    const { entries = 0, first = 0 } = this.#pictures.get(record.runId) ?? {}
-    return first <= wanted && wanted < entries ? undefined : this.#kept.at(record, wanted)
   }
 
   /** The picture that is kept, where it has not let go of the entry that is wanted. */

@@ -1,15 +1,14 @@
 import {
-  type ActorAt,
   type FoldObserver,
   type JournalEntry,
   type MadeBlock,
+  ROOT_PATH,
   RunReplay,
-  type RunReplayOptions,
-  ShownActors
+  type RunReplayOptions
 } from '../../block/index.js'
 import { type Hash, limits } from '../../core/index.js'
 import type { RunStatus } from '../../ledger/index.js'
-import type { ChartAt } from './query-types.js'
+import type { ActorAt, BlockMark, ChartAt } from './query-types.js'
 
 /** An entry of a journal, as it is read. */
 export interface PictureEntry {
@@ -18,6 +17,7 @@ export interface PictureEntry {
   readonly receiptHash?: Hash | undefined
 }
 
+type Actors = ReadonlyMap<string, ActorAt>
 type Changed = Parameters<FoldObserver['changed']>
 type Received = Parameters<FoldObserver['received']>
 
@@ -45,8 +45,9 @@ export class RunPicture implements FoldObserver {
   first = 0
   #moments: Moment[] = []
   /** All actors at the first moment, and at each 256th after it. */
-  #whole: (readonly ActorAt[])[] = []
-  readonly #shown = new ShownActors()
+  #whole: Actors[] = []
+  readonly #actors = new Map<string, ActorAt>()
+  #changed = new Set<string>()
   #status: RunStatus = 'running'
 
   constructor(options: Omit<RunReplayOptions, 'observer' | 'isPicture'>) {
@@ -69,9 +70,10 @@ export class RunPicture implements FoldObserver {
     this.#replay ??= new RunReplay({ ...this.#options, observer: this, isPicture: true })
     this.#replay.take(entry, text, { receiptHash, item: entry.n })
     if ('status' in entry) this.#status = entry.status
-    this.#shown.took(entry)
-    const changed = this.#shown.takeChanged()
-    if (this.#moments.length % ENTRIES_BETWEEN === 0) this.#whole.push(this.#shown.all)
+    if (entry.k === 'run.finished') this.#ended(ROOT_PATH, entry.status === 'done')
+    const changed = [...this.#changed].flatMap((path) => this.#actors.get(path) ?? [])
+    this.#changed = new Set()
+    if (this.#moments.length % ENTRIES_BETWEEN === 0) this.#whole.push(new Map(this.#actors))
     this.#moments.push({ at: entry.at, status: this.#status, changed })
     if (this.#moments.length === limits.PICTURE_ENTRIES_MAX) this.#forgetHalf()
   }
@@ -82,7 +84,7 @@ export class RunPicture implements FoldObserver {
     const moment = this.#moments[place]
     if (moment === undefined) return undefined
     const from = Math.floor(place / ENTRIES_BETWEEN)
-    const actors = new Map((this.#whole[from] ?? []).map((actor) => [actor.path, actor]))
+    const actors = new Map(this.#whole[from])
     for (const { changed } of this.#moments.slice(from * ENTRIES_BETWEEN + 1, place + 1)) {
       for (const actor of changed) actors.set(actor.path, actor)
     }
@@ -96,17 +98,52 @@ export class RunPicture implements FoldObserver {
     this.first += half * ENTRIES_BETWEEN
   }
 
-  made({ path }: MadeBlock): void {
-    this.#shown.made(path)
+  made({ path, state }: MadeBlock): void {
+    const value = dotted(state.value)
+    this.#set({ path, mark: markOf(value), value, step: 0, attempt: 0, ended: null })
   }
 
-  received(...[path, event]: Received): void {
-    this.#shown.received(path, event)
+  received(...[path, event, from]: Received): void {
+    if (event.type === 'block.execute') {
+      this.#update(path, { step: event.step, attempt: 1 })
+    } else if (event.type === 'attempt.settled') this.#ended(path, event.response.success)
+    else if (event.type === 'block.settled' && from !== null) {
+      this.#ended(from, event.response.success)
+    }
   }
 
   changed(...[path, state]: Changed): void {
-    this.#shown.moved(path, state)
+    const value = dotted(state.value)
+    const { attempt } = state.context as { readonly attempt: number }
+    // What a block has begun with is gone once it is READY again.
+    this.#update(path, { value, mark: markOf(value), ...(attempt > 0 ? { attempt } : {}) })
+  }
+
+  #ended(path: string, isSuccess: boolean): void {
+    this.#update(path, { ended: isSuccess ? 'succeeded' : 'failed' })
+  }
+
+  #update(path: string, change: Partial<ActorAt>): void {
+    const actor = this.#actors.get(path)
+    if (actor !== undefined) this.#set({ ...actor, ...change })
+  }
+
+  #set(actor: ActorAt): void {
+    this.#actors.set(actor.path, actor)
+    this.#changed.add(actor.path)
   }
 }
 
 const ENTRIES_BETWEEN = limits.PICTURE_ENTRIES_BETWEEN
+
+function markOf(value: string): BlockMark {
+  const [mark] = value.split('.')
+  return mark === 'BUSY' || mark === 'WAITING' ? mark : 'READY'
+}
+
+/** A state value as one text; of several regions the first. */
+function dotted(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  const [entry] = Object.entries(value)
+  return entry === undefined ? '' : `${entry[0]}.${dotted(entry[1])}`
+}

@@ -11,14 +11,11 @@ import type { CompiledRoot } from '../code/prepared-run.js'
 import { readyRun, resumable } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
 import { encodeCheckpoint, parseCheckpoint } from './checkpoint.js'
-import { momentsFrom, type RunMoments } from './run-moments.js'
 
 /** A run with what drives it. */
 export interface Driven {
   readonly pump: RunPump
   readonly compiled: CompiledRoot
-  /** Undefined: no pictures of it are kept. */
-  readonly moments: RunMoments | undefined
   run(): Promise<RunEnd>
 }
 
@@ -68,12 +65,7 @@ export async function rebuildRun(
   // An observer that lacks what the checkpoint leaves out is given the whole journal.
   const isSeen = host.observer === undefined || host.observer.entries >= (saved?.entries ?? 0)
   const checkpoint = isSeen ? saved : undefined
-  // Paths may have names in clear that code chose.
-  const hasPictures = started.subject === undefined
-  const moments = hasPictures
-    ? momentsFrom(runId, ledger.pictures, checkpoint?.entries ?? 0)
-    : undefined
-  const pump = new RunPump({ runId, root, host: { ...host, moments }, checkpoint })
+  const pump = new RunPump({ runId, root, host, checkpoint })
   pump.recovery.begin(started)
   // Taken one by one: a long journal is never in memory as a whole.
   const journal = ledger.journal(runId, checkpoint?.entries ?? 0)
@@ -82,7 +74,7 @@ export async function rebuildRun(
     const entry = value as unknown as RecordedEntry['entry']
     pump.recovery.take({ entry, text, receiptHash, mac })
   }
-  return { pump, compiled, moments, run: () => pump.resume() }
+  return { pump, compiled, run: () => pump.resume() }
 }
 
 async function firstEntry(ledger: Ledger, runId: RunId): Promise<RunStarted> {

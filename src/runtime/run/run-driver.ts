@@ -139,7 +139,6 @@ export class RunDriver {
     store.enter(entry, {
       pump,
       over,
-      moments: driven.moments,
       get position() {
         return pump.writer.position
       }
@@ -196,7 +195,6 @@ export class RunDriver {
     const { position } = book
     if (end.kind === 'finished') {
       ledger.saveCheckpoint(runId, null, position)
-      driven.moments?.leave(position, 'ended')
       store.leave(entry)
       const { status, response, receiptHash, dappId } = end
       const hash = receiptHash === undefined ? {} : { receiptHash }
@@ -212,8 +210,6 @@ export class RunDriver {
       return
     }
     saveCheckpoint(ledger, runId, end, driven)
-    const isSaved = end.checkpoint !== undefined
-    driven.moments?.leave(position, isSaved ? 'checkpointed' : 'to be rebuilt')
     // A resumed run is read from the journal, so the journal must have it all.
     await ledger.durable(position)
     const isParked = end.kind === 'parked'

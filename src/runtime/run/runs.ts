@@ -243,11 +243,6 @@ export class Runs {
     return this.isQueued(runId) || this.#store.get(runId)?.isMoving === true
   }
 
-  /** How a run in memory stood after an entry; undefined: nothing in memory says so. */
-  momentOf(runId: RunId, entry: number) {
-    return this.#store.get(runId)?.live?.moments?.at(entry)
-  }
-
   /** Whether the run waits for its turn in a queue. */
   isQueued(runId: RunId): boolean {
     return this.#driver.turns.waits(runId)

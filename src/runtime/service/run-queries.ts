@@ -38,13 +38,7 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
   const isLive = (id: RunId) => running?.runs.isLive(id) === true
   const compared = once(() => new ComparedRuns({ ledger, isLive }))
   const charts = once(
-    () =>
-      new RunCharts({
-        ledger,
-        registry: running?.registry,
-        compared: compared(),
-        liveMoment: (id, entry) => running?.runs.momentOf(id, entry)
-      })
+    () => new RunCharts({ ledger, registry: running?.registry, compared: compared() })
   )
   return {
     chart: async (params) => charts().chart(idOf(params)),
