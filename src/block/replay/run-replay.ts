@@ -215,8 +215,11 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
   ): Finding | undefined {
     const state = this.#state
     state.item = item
-    if (this.#options.isPicture === true) state.take(entry, NOT_HASHED, undefined)
-    else {
+    if (this.#options.isPicture === true) {
+      state.take(entry, NOT_HASHED, undefined)
+      // What was put off to a commit follows its receipt.
+      state.receiptHash = receiptHash
+    } else {
       state.take(entry, chainJournal(state.journalHash, text), receiptHash)
       state.sent.take(entry, receiptHash !== undefined)
       state.signedResult = signedResultOf(entry)

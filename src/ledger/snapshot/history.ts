@@ -27,14 +27,17 @@ export class History {
     this.#commits = commits
   }
 
-  /** Throws `ledger.archived`: what was archived could not be compared. */
+  /** Throws `snapshot.over_archives`: what was archived could not be compared. */
   static async of(
     store: Store | undefined,
     keys: StoreKeys,
     identity: IdentityId
   ): Promise<History> {
     const archived = store === undefined ? undefined : archivedIn(store, identity)
-    if (archived !== undefined) throw archived
+    if (archived !== undefined) {
+      const { archive } = archived.context
+      throw new TallyError('snapshot.over_archives', { archive }, { cause: archived })
+    }
     return new History(store, keys, store === undefined ? 0 : await commitsIn(store, keys))
   }
 

@@ -138,7 +138,9 @@ it('exports with its archives what an import makes whole again, and not without'
   expect(made.report).toMatchObject({ ok: true, receipts: report.receipts })
   expect(made.report.archived).toBeUndefined()
   await expect(importSnapshot(place.path('ledger'), { file: path })).rejects.toMatchObject({
-    code: 'ledger.archived'
+    code: 'snapshot.over_archives',
+    fix: expect.stringContaining('--dir'),
+    cause: { code: 'ledger.archived' }
   })
 })
 

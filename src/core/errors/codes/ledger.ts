@@ -237,6 +237,11 @@ export const ledgerCodes = {
     message: 'What the snapshot {path} holds does not verify: {problem}.',
     fix: 'Do not use it: its records are not those of a whole ledger. Nothing was changed.'
   },
+  'snapshot.over_archives': {
+    message:
+      'The snapshot is not imported: history of the ledger that is there is archived, in {archive}, and cannot be compared with it.',
+    fix: 'Import it into another directory (`--dir`). `tally export FILE --archive FILE` makes a snapshot of the ledger that is there, with its archives.'
+  },
   'snapshot.other_identity': {
     message: 'The snapshot is of {actual}, and the ledger at {path} of {expected}.',
     fix: 'Import it into a directory of its own. Nothing was changed.'

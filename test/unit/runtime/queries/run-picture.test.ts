@@ -75,6 +75,12 @@ describe('the picture of a recorded run', () => {
       expect(one).toMatchObject({ entry: n, at: entry.at, status })
       const actor = one?.actors.find(({ path }) => path === entry.path)
       if (entry.k === 'waiting') expect(actor?.mark).toBe('WAITING')
+      // The composite whose commit a step was put off to has not ended before the step.
+      if (entry.k === 'requested' && entry.path.endsWith('~release')) {
+        const isAround = (path: string) => path !== 'root' && entry.path.startsWith(`${path}/`)
+        const around = one?.actors.filter(({ path }) => isAround(path)) ?? []
+        expect(around.map(({ mark }) => mark)).toContain('BUSY')
+      }
       if (entry.k === 'settled' && actor !== undefined && !entry.path.includes('~')) {
         expect(actor.ended).toBe(entry.response.success ? 'succeeded' : 'failed')
         // What follows in the same moment may execute it again.
