@@ -44,7 +44,7 @@ type Writer =
 
 /**
  * Starts one of the writers of this folder. `onLine` gets each line that it prints, and how to
- * kill it. Resolves when it has ended.
+ * kill it. Resolves when it has ended; rejects with what `onLine` has thrown.
  */
 export async function startWriter(
   writer: Writer,
@@ -59,6 +59,16 @@ export async function startWriter(
     env
   })
   const kill = () => void child.kill('SIGKILL')
-  createInterface(child.stdout).on('line', (line) => onLine(line, kill))
-  return new Promise((resolve) => child.on('close', () => resolve()))
+  let failure: { readonly error: unknown } | undefined
+  createInterface(child.stdout).on('line', (line) => {
+    try {
+      onLine(line, kill)
+    } catch (error) {
+      failure ??= { error }
+      kill()
+    }
+  })
+  return new Promise((resolve, reject) => {
+    child.on('close', () => (failure === undefined ? resolve() : reject(failure.error)))
+  })
 }

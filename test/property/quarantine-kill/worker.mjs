@@ -1,9 +1,12 @@
 /**
  * A process that starts two runs, one of which comes out otherwise when it is executed again, and
  * ends both in its later lives. Plain JavaScript over the built package, because it starts often.
- * Its world is a file: what was done outside, a line each. Prints a line for each thing it is told.
+ * Its world is a file: what was done outside, a line each. Prints a line for each thing it is told,
+ * and before it how often the run in quarantine has acted: who reads it may be late.
  */
 import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
+
+const [, script = '', packageUrl, location, worldPath, ending] = process.argv
 
 export const HONEST = 'honest'
 export const IMPURE = 'impure'
@@ -55,7 +58,11 @@ function documentOf(first) {
   }
 }
 
-const say = (...words) => writeSync(1, `${words.join(' ')}\n`)
+function say(...words) {
+  const world = existsSync(worldPath) ? readFileSync(worldPath, 'utf8') : ''
+  const acts = world.split('\n').filter((line) => line.startsWith(`${IMPURE} `))
+  writeSync(1, `${acts.length} ${words.join(' ')}\n`)
+}
 
 /** Begins a run, or takes it as it is, until it waits; false when it has ended. */
 async function waits(tally, id, first) {
@@ -95,7 +102,7 @@ async function refused(tally) {
   say('refused', resumed, started, answered ?? resumed)
 }
 
-async function work(packageUrl, location, worldPath, ending) {
+async function work() {
   const { createRuntime, defineBlock } = await import(packageUrl)
   const tally = await createRuntime({
     location,
@@ -130,7 +137,6 @@ async function work(packageUrl, location, worldPath, ending) {
   setInterval(() => undefined, 1_000)
 }
 
-const [, script = '', packageUrl, location, worldPath, ending] = process.argv
 if (script.endsWith('quarantine-kill/worker.mjs')) {
-  work(packageUrl, location, worldPath, ending).catch((error) => say('error', codeOf(error), error))
+  work().catch((error) => say('error', codeOf(error), error))
 }
