@@ -301,7 +301,7 @@ export const IDENTITY_LABEL_LENGTH_MAX = 256
 export const IDENTITIES_OPEN_MAX = 1_000
 /** How long an identity that has nothing to do and no holder stays open, by default. */
 export const IDENTITY_IDLE_MS = 60_000
-/** Identities that are opened at once to go on with their work, without being asked for. */
+/** Identities that a location opens at once for due timers and interrupted runs. */
 export const IDENTITIES_WAKING_MAX = 8
 /** When an identity that could not be opened for its work is tried again. */
 export const IDENTITY_WAKE_RETRY_MS = 5_000

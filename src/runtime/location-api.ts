@@ -25,8 +25,8 @@ export interface LocationOptions
       | 'random'
     > {
   /**
-   * Goes on with interrupted runs, timers and schedules of every identity, also of those that
-   * nobody asks for. Default true; false: of none.
+   * Resumes interrupted runs, timers and schedules of every identity, also without a call of
+   * `identity`. Default true; false: of none.
    */
   readonly resume?: boolean
   /**

@@ -32,7 +32,7 @@ export const later = defineWorkflow({
   }
 })
 
-/** Open until it is told to go on. */
+/** Open until its signal arrives. */
 export const hears = defineWorkflow({
   name: 'hears',
   version: '1.0.0',

@@ -161,7 +161,7 @@ class SandboxPool implements Sandbox {
   #release(worker: SandboxWorker): void {
     if (worker.isDead) this.#all.delete(worker)
     const next = this.#isClosed ? undefined : this.#waiting.shift()
-    // One that died is told from the others when it is taken.
+    // `#acquire` discards a dead worker.
     if (next === undefined) this.#idle.push(worker)
     else if (!worker.isDead) next.take(worker)
     else this.#loadEngine().then((engine) => next.take(this.#start(engine)), next.refuse)

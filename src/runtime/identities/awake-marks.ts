@@ -10,7 +10,7 @@ const dueText = /^[1-9][0-9]{0,15}$/
 export type WakeTime = 'now' | number
 
 /**
- * Which identities of a location have work that goes on without being asked for: empty files beside
+ * Which identities of a location have timers or interrupted runs: empty files beside
  * the ledger, `awake/<identity>` of one that is open, or was when its process died, and
  * `awake/<identity>.<milliseconds since 1970>` of one that was closed with a timer.
  *

@@ -11,8 +11,8 @@ interface StoreFailure {
  *
  * Owns: whether a write has failed. Does not own: the store, or which ledgers are open.
  *
- * - L3, S5 The first failed write is told to who holds the location: the store takes no more, of
- *   any identity.
+ * - L3, S5 The first failed write calls `onFailure` of the location, and the store refuses every
+ *   later one, of any identity.
  */
 export class SharedStore implements Store {
   readonly #store: Store

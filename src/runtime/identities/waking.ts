@@ -10,7 +10,7 @@ export interface WakingOptions {
 }
 
 /**
- * Opens identities for work that goes on without being asked for, when it is due.
+ * Opens identities whose timers are due or whose runs were interrupted.
  *
  * Owns: timers of identities that are closed, and those whose time has come and that wait for their
  * turn. Does not own: what is to be done.

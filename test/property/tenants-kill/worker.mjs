@@ -1,5 +1,5 @@
-// A service with many tenants, each of which writes as fast as it is told to go on. Killed by the
-// test. Prints `made NAME`, `done NAME COUNT` and `began NAME RUN` once that is acknowledged.
+// A service with many tenants, each of which begins its next write when the last is acknowledged.
+// Killed by the test. Prints `made NAME`, `done NAME COUNT` and `began NAME RUN` once that is acknowledged.
 const { library, location, names, from } = JSON.parse(process.argv[2])
 const { openLocation, defineBlock, defineWorkflow } = await import(library)
 

@@ -74,7 +74,7 @@ describe('a client of a location that is opened for many', () => {
     while (!(await entries.next()).done) {
       // What was sent before it was left.
     }
-    // It is told in a message of its own that the stream was left.
+    // The client sends a separate message when it leaves the stream.
     await one.status()
     await clock.advance(10_000)
     expect(await isOpen()).toBe(false)
@@ -85,7 +85,7 @@ describe('a client of a location that is opened for many', () => {
     expect(recording.run).toBe('june')
   })
 
-  it('goes on with the next process that has the location', async () => {
+  it('reconnects to the next process that holds the location', async () => {
     await tenants()
     await using one = await connect({ location: disk.path, identity: 'acme' })
     await one.intent({ id: 'june', ...keeping('first') })
@@ -96,7 +96,7 @@ describe('a client of a location that is opened for many', () => {
     })
   })
 
-  it('is told of an owner that has it open for another identity alone', async () => {
+  it('rejects an owner that has opened another identity alone', async () => {
     const { acme, zeta } = await tenants()
     await disk.close()
     const alone = { location: disk.path, insecurePlaintextKey: true, identity: acme as never }
@@ -112,7 +112,7 @@ describe('a client of a location that is opened for many', () => {
     }
   })
 
-  it('is told of an owner of before, which ends the connection', async () => {
+  it('rejects an owner of an earlier version, which ends the connection', async () => {
     const { acme, zeta } = await tenants()
     await disk.close()
     const places = socketAddresses(disk.path, systemEnvironment())

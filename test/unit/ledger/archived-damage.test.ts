@@ -102,7 +102,7 @@ describe('the id of an archived run (L6)', () => {
 
   const damaged = ['removed', 'altered'] as const
   it.each(damaged)(
-    'is told from a new one by an index: none begins where that was %s',
+    'is looked up in an index: no run begins where a page of it was %s',
     async (how) => {
       expectVerifyFailure(how === 'removed' ? 'store' : 'derived.archivedRuns')
       await altered('/archived-runs/', how)

@@ -163,7 +163,7 @@ describe('a package that does not load', () => {
     expect(again.engineFault).toBeUndefined()
   })
 
-  it('has come to a limit while it loads: it is not held, and comes to it again', async () => {
+  it('that exceeds a limit while it loads is not cached, and exceeds it again', async () => {
     const { report } = await startThread()
     const given = messageOf(`for (let n = 0; n < 1e5; n += 1) await null\n${runs('return 1')}`)
     const [first, again] = [report(given), report(given)]

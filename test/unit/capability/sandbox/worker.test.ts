@@ -92,7 +92,7 @@ describe('a thread', () => {
     return (error as { readonly context: { readonly problem: string } }).context.problem
   }
 
-  it('that cannot start says why, to whoever waits for it and to whoever asks later', async () => {
+  it('that cannot start rejects ready() and later runs with the cause', async () => {
     expect(await problemOf(`throw new Error('no such engine')`)).toBe('no such engine')
     expect(await problemOf('process.exit(7)')).toBe('its thread ended with code 7')
     const coreFile = place.path('core.cjs')

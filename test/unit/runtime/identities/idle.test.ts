@@ -42,7 +42,7 @@ async function lineOf(location: LocationRuntime, name: string) {
 
 const marks = () => readdir(join(disk.path, 'awake'))
 
-describe('an identity that nobody holds', () => {
+describe('an identity without a hold', () => {
   it('L17: is closed after a time without work, and no hold is lost to that', async () => {
     const location = await open()
     const acme = await location.identity('acme', made)
@@ -165,7 +165,7 @@ describe('an identity that nobody holds', () => {
 })
 
 describe('a location that is opened again', () => {
-  it('L17: goes on with what was under way in all of its identities, and closes them', async () => {
+  it('L17: resumes interrupted runs in all of its identities, and closes those that become idle', async () => {
     const location = await open()
     const names = ['one', 'two', 'three']
     for (const name of names) {

@@ -53,7 +53,7 @@ describe('a location that is opened for many', () => {
     await expect(location.identity('b'.repeat(64), made)).rejects.toMatchObject({
       code: 'ledger.identity_missing'
     })
-    // A name is that of one identity, whoever asks.
+    // A name belongs to one identity, also for concurrent callers.
     const again = { action: 'system.identity.create', payload: { name: 'acme' } }
     expect(await main.intent(again)).toMatchObject({ type: 'error', reason: 'name_taken' })
     expect(await one.intent({ ...again, payload: { name: 'own' } })).toMatchObject({
@@ -150,7 +150,7 @@ describe('a location that is opened for many', () => {
     await expect(location.create(['x'])).rejects.toMatchObject({ code: 'runtime.closed' })
   })
 
-  it('parks what runs where it is closed, and goes on with it where it is opened again', async () => {
+  it('close() parks running work, and the next opening resumes it', async () => {
     const location = await disk.open()
     const acme = await location.identity('acme', made)
     const handle = acme.begin(hears, null as never, { id: 'june' })
@@ -162,7 +162,7 @@ describe('a location that is opened for many', () => {
     expect(await (await again.attach('june')).result).toMatchObject({ status: 'done' })
   })
 
-  it('L3, L16: a failed write poisons all that are open, is told, and nothing is opened', async () => {
+  it('L3, L16: a failed write poisons all open identities, status() reports it, and none can be opened', async () => {
     const location = await disk.open()
     const acme = await location.identity('acme', made)
     const zeta = await location.identity('zeta', made)
