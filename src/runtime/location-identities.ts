@@ -24,7 +24,8 @@ import type {
 import type { WiredRuntime } from './runtime.js'
 import type { Runtime } from './runtime-api.js'
 
-interface OpenIdentity extends OpenMember {
+/** What is open of one identity of many. */
+export interface OpenIdentity extends OpenMember {
   readonly runtime: WiredRuntime
 }
 

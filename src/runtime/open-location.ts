@@ -9,10 +9,9 @@ import { Compilations } from './code/prepared-documents.js'
 import { Registry } from './code/registry.js'
 import { AwakeMarks } from './identities/awake-marks.js'
 import { IdentityClock } from './identities/identity-clock.js'
-import type { OpenMember } from './identities/open-identities.js'
 import { SharedStore } from './identities/shared-store.js'
 import type { LocationOptions, LocationRuntime } from './location-api.js'
-import { LocationIdentities } from './location-identities.js'
+import { LocationIdentities, type OpenIdentity } from './location-identities.js'
 import {
   holdForRuntime,
   keyDirectory,
@@ -88,11 +87,6 @@ async function handlerOf(
   if (given === undefined) return service
   const { handingOver } = await import('./opening/hand-over.js')
   return handingOver(service, location, given === true ? {} : given)
-}
-
-/** What is open of one identity of many. */
-export interface OpenIdentity extends OpenMember {
-  readonly runtime: WiredRuntime
 }
 
 /**
@@ -183,7 +177,11 @@ class IdentityOpener {
     const { location } = this.#held
     const { random = systemRandom, onEvent, handOver, ...options } = this.#options
     const { identity } = keys.keys
-    const registry = await Registry.open({ ...options, compilations: this.#compilations, clock })
+    const registering = Registry.open({ ...options, compilations: this.#compilations, clock })
+    const registry = await registering.catch(async (error: unknown) => {
+      await keys.close()
+      throw error
+    })
     const held = { location, store: this.store, keys, random, shared: this.#shared }
     const opened = await openHeld({ ...held, close: async () => undefined })
     const heard = onEvent && {

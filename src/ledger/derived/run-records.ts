@@ -1,4 +1,11 @@
-import { type Json, type JsonObject, type RunId, shownText, TallyError } from '../../core/index.js'
+import {
+  assert,
+  type Json,
+  type JsonObject,
+  type RunId,
+  shownText,
+  TallyError
+} from '../../core/index.js'
 import type { JournalItem } from '../item.js'
 import type { StoreKeys } from '../keys.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
@@ -244,7 +251,7 @@ export class RunRecords {
 
   /**
    * What to write for a run after a stretch of commits, and the value that it takes the place of.
-   * Nothing is added to a run that has ended, so that none was set aside.
+   * A run that was set aside has ended, and gets no more entries.
    */
   puts(
     runId: RunId,
@@ -262,6 +269,7 @@ export class RunRecords {
     const fresh = wholeRun(delta, upTo)
     if (fresh !== undefined) return { puts: [[runKey, wrap(runKey, fresh)]], replaced: undefined }
     const replaced = this.#store.get(runKey)
+    assert(replaced !== undefined || this.#archived.body(runId) === undefined, 'it has ended')
     const before =
       replaced === undefined
         ? noRun

@@ -1,8 +1,6 @@
 import { type Json, type JsonObject, type RunId, TallyError } from '../../core/index.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
 
-/** How a run stands in the store: the value of its record. */
-
 /** A commit that holds entries of a run: its number, and the number of the first such entry. */
 export type RunCommit = readonly [commitSeq: number, firstEntry: number]
 

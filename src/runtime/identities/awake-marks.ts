@@ -10,8 +10,8 @@ const dueText = /^[1-9][0-9]{0,15}$/
 export type WakeTime = 'now' | number
 
 /**
- * Which identities of a location have timers or interrupted runs: empty files beside
- * the ledger, `awake/<identity>` of one that is open, or was when its process died, and
+ * Which identities of a location have timers or interrupted runs: empty files beside the ledger,
+ * `awake/<identity>` of one that is open, or was when its process died, and
  * `awake/<identity>.<milliseconds since 1970>` of one that was closed with a timer.
  *
  * Owns: the files. Does not own any fact of the ledger: what is to be done, its runs say. A mark
@@ -23,8 +23,6 @@ export class AwakeMarks {
   readonly #directory: string
   /** Names of the files. */
   readonly #names = new Map<IdentityId, string>()
-  #syncing: Promise<void> = Promise.resolve()
-  #nextSync: Promise<void> | undefined
 
   private constructor(realPath: string) {
     this.#directory = join(realPath, DIRECTORY)
@@ -66,7 +64,7 @@ export class AwakeMarks {
     if (name === undefined) await this.#create(identity)
     else await this.#rename(name, identity)
     this.#names.set(identity, identity)
-    await this.#synced()
+    await syncDirectory(this.#directory)
   }
 
   /**
@@ -97,17 +95,6 @@ export class AwakeMarks {
       if (errorNumber(error) !== 'ENOENT') throw error
       await createMark(this.#directory, to)
     }
-  }
-
-  /** Those that ask while one sync is under way share the next. */
-  #synced(): Promise<void> {
-    this.#nextSync ??= this.#syncing.then(() => {
-      this.#nextSync = undefined
-      const syncing = syncDirectory(this.#directory)
-      this.#syncing = syncing.catch(() => undefined)
-      return syncing
-    })
-    return this.#nextSync
   }
 }
 
