@@ -197,6 +197,8 @@ class OpenLocation implements Location {
   readonly stores: Stores
   readonly release: () => void
   #marker: Marker
+  /** Of the marker, once it was changed. */
+  #text: string | undefined
   #turn: Promise<void> = Promise.resolve()
 
   constructor(
@@ -275,11 +277,13 @@ class OpenLocation implements Location {
   /** One change after the other: each begins with what the one before has made. */
   #change(change: (marker: Marker) => Marker): Promise<void> {
     const changed = this.#turn.then(async () => {
-      const text = encodeMarker(change(this.#marker))
-      if (text === encodeMarker(this.#marker)) return
-      const path = join(this.realPath, MARKER_FILE)
-      await replaceFile(path, text)
-      this.#marker = parseMarker(text, path)
+      const marker = change(this.#marker)
+      const text = encodeMarker(marker)
+      this.#text ??= encodeMarker(this.#marker)
+      if (text === this.#text) return
+      await replaceFile(join(this.realPath, MARKER_FILE), text)
+      this.#marker = marker
+      this.#text = text
     })
     this.#turn = changed.catch(() => undefined)
     return changed
