@@ -184,6 +184,7 @@ export {
   type ScheduleLine,
   type ScheduleOptions,
   type ShownStatus,
+  type SignalLine,
   type SignalOptions,
   type StartedRun,
   type StartOptions,

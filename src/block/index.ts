@@ -203,6 +203,12 @@ export type {
 } from './run/journal.js'
 export type { Provider, UnfinishedJournals } from './run/provider.js'
 export type { RootBlock } from './run/root-block.js'
-export { hashOfSignal, isForSignal, type SentSignal, type SignalOutcome } from './run/signals.js'
+export {
+  hashOfSignal,
+  isForSignal,
+  type SentSignal,
+  type SignalOutcome,
+  type WaitingSignal
+} from './run/signals.js'
 export { attributionOf, runUnitId, seedOf, singleStepUnitId, unitIdOf } from './run/unit.js'
 export type { MessageOutcome, WaitMessage } from './run/waits.js'

@@ -277,6 +277,7 @@ const requestNames: Readonly<Record<keyof QueryRequests, true>> = {
   chart: true,
   chartAt: true,
   calls: true,
+  signals: true,
   exceptions: true,
   log: true,
   proof: true,

@@ -56,6 +56,7 @@ const kinds: Readonly<Record<Name, MethodKind>> = {
   schedules: read,
   show: read,
   signal: change,
+  signals: read,
   start: change,
   state: read,
   stateHistory: read,

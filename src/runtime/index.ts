@@ -50,7 +50,6 @@ export {
 } from './opening/opening-remedies.js'
 export { inspectPackages, type StoredPackages } from './opening/package-bytes.js'
 export type { OutsideState, StateEntry, StateListOptions } from './queries/outside-state.js'
-export { healthChecks, type Queries } from './queries/queries.js'
 export type {
   ActorAt,
   BlockMark,
@@ -58,20 +57,24 @@ export type {
   Calls,
   ChartAt,
   DocumentGraph,
+  GraphEdge,
+  GraphNode,
+  RunChart,
+  SignalLine
+} from './queries/picture-types.js'
+export { healthChecks, type Queries } from './queries/queries.js'
+export type {
   EventPlace,
   FeedEvent,
   FollowedEntry,
   Found,
   GrantLine,
-  GraphEdge,
-  GraphNode,
   HealthCheck,
   LogLine,
   Page,
   PageParams,
   QueryRequests,
   QueryStreams,
-  RunChart,
   RunCounts,
   RunFilter,
   RunLine,

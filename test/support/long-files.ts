@@ -8,6 +8,7 @@ import { isLong } from './effort.js'
  * `npm cit` tells within five minutes whether something is broken, and `.ci/run` whether anything.
  */
 export const longFiles: readonly string[] = [
+  'test/browser/again.test.ts',
   'test/browser/strangers.test.ts',
   'test/browser/use.test.ts',
   'test/conformance/agent-pi-mono.test.ts',

@@ -18,6 +18,7 @@ import { blockOf, isDeferredTask, isOverlayTask } from '../run/overlay-tasks.js'
 import { Past } from '../run/past.js'
 import type { RootBlock } from '../run/root-block.js'
 import type { Driver, OverlayOpenCommand } from '../run/run-state.js'
+import type { WaitingSignal } from '../run/signals.js'
 import { unitIdOf } from '../run/unit.js'
 import { signedResultOf } from './answer-checks.js'
 import { bodyAgain } from './body-work.js'
@@ -84,6 +85,11 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
 
   get isFinished(): boolean {
     return this.#state.isFinished
+  }
+
+  /** Signals that no unit of work has taken for good. */
+  get waitingSignals(): readonly WaitingSignal[] {
+    return this.#state.signals.waiting()
   }
 
   /** Whether the run so far can have led to this entry. */

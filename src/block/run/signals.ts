@@ -44,6 +44,13 @@ export type SignalOutcome =
       readonly problem?: string
     }
 
+/** A signal that no unit of work has taken for good. */
+export interface WaitingSignal {
+  readonly given: SignalGiven
+  /** Path of the attempt that was given it and may yet give it back; null: none was. */
+  readonly takenAt: string | null
+}
+
 /** What a checkpoint keeps of the signals of a run. */
 export interface SavedSignals {
   /** Those that no unit of work has taken for good, in the order in which they came. */
@@ -191,13 +198,21 @@ export class RunSignals {
     return undefined
   }
 
+  /** Those that no unit of work has taken for good, in the order in which they came. */
+  waiting(): readonly WaitingSignal[] {
+    const open = [...(this.#open?.values() ?? [])].flat()
+    const taken = [...(this.#taken?.values() ?? [])].flatMap(({ path, calls }) =>
+      [...calls.values()].map((given) => ({ given, takenAt: path }))
+    )
+    const all = [...open.map((given) => ({ given, takenAt: null })), ...taken]
+    return all.sort((one, other) => one.given.n - other.given.n)
+  }
+
   /** For a checkpoint; undefined: there were too many for one. */
   save(): SavedSignals | undefined {
     const known = [...(this.#known ?? [])]
     if (known.length > limits.RECORDED_ANSWERS_MAX) return undefined
-    const taken = [...(this.#taken?.values() ?? [])].flatMap(({ calls }) => [...calls.values()])
-    const open = [...[...(this.#open?.values() ?? [])].flat(), ...taken]
-    return { known, open: open.sort((one, other) => one.n - other.n) }
+    return { known, open: this.waiting().map(({ given }) => given) }
   }
 
   restore({ known, open }: SavedSignals): void {

@@ -1,6 +1,6 @@
 import type { JournalEntry as RunJournalEntry } from '../../block/index.js'
 import type { JournalEntry } from '../../ledger/index.js'
-import type { DocumentGraph, GraphEdge, GraphNode } from './query-types.js'
+import type { DocumentGraph, GraphEdge, GraphNode } from './picture-types.js'
 
 /** Where a node is drawn: among those of the function, or of one of its atomic parts. */
 interface Part {

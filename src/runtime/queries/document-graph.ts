@@ -10,7 +10,7 @@ import {
 } from '../../block/index.js'
 import { isJsonObject, type Json, limits } from '../../core/index.js'
 import { isIntentDefinition } from '../../intent/index.js'
-import type { DocumentGraph, GraphEdge, GraphNode } from './query-types.js'
+import type { DocumentGraph, GraphEdge, GraphNode } from './picture-types.js'
 
 /** What the names of a document led to, as far as that is registered here. */
 export interface GraphNames {

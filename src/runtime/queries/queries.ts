@@ -28,6 +28,7 @@ const requests: Readonly<Record<keyof QueryRequests, true>> = {
   chart: true,
   chartAt: true,
   calls: true,
+  signals: true,
   exceptions: true,
   log: true,
   proof: true,

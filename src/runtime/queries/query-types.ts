@@ -1,4 +1,4 @@
-import type { OpenWait, QueueTerms, Response } from '../../block/index.js'
+import type { OpenWait, QueueTerms } from '../../block/index.js'
 import type { DigestedWait, Hash, Json, JsonObject, RunId } from '../../core/index.js'
 import type { GivenNote, QuarantineMark } from '../../ledger/index.js'
 import type { ThrownLine } from '../run/exception-log.js'
@@ -11,6 +11,7 @@ import type {
   ShownStatus,
   WaitsFilter
 } from './page-types.js'
+import type { Calls, ChartAt, RunChart, SignalLine } from './picture-types.js'
 import type { WorkRequests } from './work-lines.js'
 
 /**
@@ -72,89 +73,6 @@ export interface WaitLine {
   readonly wait: OpenWait & DigestedWait
   /** Whether the one who asks may answer, and why not. */
   readonly mayAnswer: { readonly ok: true } | { readonly ok: false; readonly reason: string }
-  readonly notChecked: readonly string[]
-}
-
-/** A document as a graph; a composite's own graph stands in its node. */
-export interface DocumentGraph {
-  /** `function`: a workflow in code, as far as it has come. */
-  readonly kind: 'composite' | 'plan' | 'workflow' | 'flow' | 'intent' | 'function'
-  readonly name: string
-  readonly nodes: readonly GraphNode[]
-  readonly edges: readonly GraphEdge[]
-}
-
-/** A node of a document as it is drawn. */
-export interface GraphNode {
-  /** Path of its actor in the run, as receipts name it: `root/pay`. */
-  readonly path: string
-  readonly id: string
-  /** Block, composite, action or agent that does it. */
-  readonly does: string
-  readonly sideEffects: string | null
-  readonly confirm: boolean
-  readonly graph?: DocumentGraph
-}
-
-/** A way from one node to another, as it is drawn. */
-export interface GraphEdge {
-  readonly from: string
-  readonly to: string
-  /** Place in the order of first match, from 1; null where there is no order. */
-  readonly order: number | null
-  /** Text of its condition, or null. */
-  readonly when: string | null
-}
-
-/** The picture of a run: its document's graph, as it was when the run began. */
-export interface RunChart {
-  readonly id: RunId
-  readonly definitionHash: Hash
-  readonly graph: DocumentGraph
-}
-
-/** What the actor of a block does: nothing yet, its work, or waiting for a message. */
-export type BlockMark = 'READY' | 'BUSY' | 'WAITING'
-
-/** One actor of a run, after an entry. */
-export interface ActorAt {
-  readonly path: string
-  readonly mark: BlockMark
-  /** State of its chart in dotted form. */
-  readonly value: string
-  readonly step: number
-  readonly attempt: number
-  /** How its last attempt that has ended did, of an earlier step too; null before that. */
-  readonly ended: 'succeeded' | 'failed' | null
-}
-
-/** A run as it stood after journal entry `entry`, folded from its journal. */
-export interface ChartAt {
-  readonly entry: number
-  readonly at: number
-  readonly actors: readonly ActorAt[]
-  readonly status: ShownStatus
-}
-
-/** A call of one attempt, with what it asked for. */
-export interface Call {
-  readonly seq: number
-  readonly effect: string
-  /** Made by executing the code again on its seals; null where the code is not here. */
-  readonly request: Json
-  readonly requestHash: Hash
-  readonly response: Json
-  /** SHA-256 of the canonical JSON of `{ body: response, salt }`: what a receipt signs. */
-  readonly responseHash: Hash
-  readonly salt: Hash
-  readonly ok: boolean
-}
-
-/** What an attempt was given and asked for: calls in order, from its journal. */
-export interface Calls {
-  readonly calls: readonly Call[]
-  readonly input: Json
-  readonly output: Response | null
   readonly notChecked: readonly string[]
 }
 
@@ -317,6 +235,11 @@ export interface QueryRequests extends WorkRequests {
       readonly attempt?: number
     }
     readonly result: Calls
+  }
+  /** Signals that wait in a run, oldest first. Throws `run.not_found`. */
+  readonly signals: {
+    readonly params: { readonly id: string }
+    readonly result: { readonly signals: readonly SignalLine[] }
   }
   /** What code has thrown in a run, the last ones, oldest first: for people, and not signed. */
   readonly exceptions: {

@@ -2,8 +2,8 @@ import { type AttemptKey, type JournalEntry, placeKey, type Response } from '../
 import { type Json, type RunId, TallyError } from '../../core/index.js'
 import type { JournalEntry as Stored } from '../../ledger/index.js'
 import type { ComparedRuns } from './compared-runs.js'
+import type { Call, Calls } from './picture-types.js'
 import type { QueryParts } from './query-parts.js'
-import type { Call, Calls } from './query-types.js'
 
 /**
  * What one attempt asked for and got. Answers stand in the journal; of requests it has the hashes,

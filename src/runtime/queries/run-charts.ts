@@ -14,7 +14,7 @@ import { checkStarted } from '../run/shown.js'
 import type { ComparedRuns } from './compared-runs.js'
 import { type GraphNames, graphOf } from './document-graph.js'
 import { neverRun, registryOf } from './journal-registry.js'
-import type { ChartAt, DocumentGraph, RunChart } from './query-types.js'
+import type { ChartAt, DocumentGraph, RunChart, SignalLine } from './picture-types.js'
 import { type PictureEntry, RunPicture } from './run-picture.js'
 
 export interface ChartParts {
@@ -77,9 +77,36 @@ export class RunCharts {
     return asked
   }
 
+  /**
+   * Signals that a run has not taken, as it stands; of one that has ended those that it never took.
+   * Rejects as {@link chartAt} does.
+   */
+  signals(id: RunId): Promise<readonly SignalLine[]> {
+    const asked = this.#turn.catch(() => undefined).then(() => this.#signals(id))
+    this.#turn = asked
+    return asked
+  }
+
+  async #signals(id: RunId): Promise<readonly SignalLine[]> {
+    const record = this.#record(id)
+    const picture = await this.#picture(record, record.entries - 1)
+    return picture.waitingSignals.map(({ given, takenAt }) => {
+      const { name, id: signalId, at, by, value } = given
+      return { name, id: signalId, at, by, value, takenAt }
+    })
+  }
+
   async #chartAt(id: RunId, entry: number | undefined): Promise<ChartAt> {
     const record = this.#record(id)
     const wanted = Math.min(entry ?? record.entries - 1, record.entries - 1)
+    const picture = await this.#picture(record, wanted)
+    const shown = picture.at(Math.min(wanted, picture.entries - 1))
+    if (shown === undefined) throw new TallyError('run.not_found', { runId: id })
+    return shown
+  }
+
+  /** The picture of a run, with its entries up to the one that is wanted. */
+  async #picture(record: RunRecord, wanted: number): Promise<RunPicture> {
     const { ledger, compared } = this.#parts
     if (!compared.isCompared(record, 0)) await checkStarted(ledger, record)
     const picture = await this.#pictureOf(record, wanted)
@@ -87,13 +114,11 @@ export class RunCharts {
       await this.#foldCompared(picture, record, wanted)
     } catch (error) {
       // It may have half of an entry, or what is not signed.
-      this.#pictures.delete(id)
+      this.#pictures.delete(record.runId)
       throw error
     }
     this.#forgetOldest()
-    const shown = picture.at(Math.min(wanted, picture.entries - 1))
-    if (shown === undefined) throw new TallyError('run.not_found', { runId: id })
-    return shown
+    return picture
   }
 
   /** The picture that is kept, where it has not let go of the entry that is wanted. */

@@ -4,11 +4,12 @@ import {
   type MadeBlock,
   ROOT_PATH,
   RunReplay,
-  type RunReplayOptions
+  type RunReplayOptions,
+  type WaitingSignal
 } from '../../block/index.js'
 import { type Hash, limits } from '../../core/index.js'
 import type { RunStatus } from '../../ledger/index.js'
-import type { ActorAt, BlockMark, ChartAt } from './query-types.js'
+import type { ActorAt, BlockMark, ChartAt } from './picture-types.js'
 
 /** An entry of a journal, as it is read. */
 export interface PictureEntry {
@@ -62,6 +63,11 @@ export class RunPicture implements FoldObserver {
   /** Entries whose moments are kept. */
   get kept(): number {
     return this.#moments.length
+  }
+
+  /** Signals that no unit of work has taken for good, after the last entry that was taken. */
+  get waitingSignals(): readonly WaitingSignal[] {
+    return this.#replay?.waitingSignals ?? []
   }
 
   /** Takes the next entry of the journal. */

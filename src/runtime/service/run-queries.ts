@@ -23,6 +23,7 @@ export type RunQuery =
   | 'chart'
   | 'chartAt'
   | 'calls'
+  | 'signals'
   | 'locate'
   | 'exceptions'
   | 'schedules'
@@ -55,6 +56,7 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
         attempt: attempt ?? 1
       })
     },
+    signals: async (params) => ({ signals: await charts().signals(idOf(params)) }),
     exceptions: async (params) => ({ exceptions: await thrownBy(parts, idOf(params)) }),
     find: async (params) => {
       const filter = filterOf(params)

@@ -227,6 +227,7 @@ const readings = (id: string): readonly (readonly [string, JsonObject])[] => [
   ['stateHistory', { key: 'wallet/balance' }],
   ['locate', { text: id }],
   ['calls', { id }],
+  ['signals', { id }],
   ['chart', { id }],
   ['state', { prefix: '' }],
   ['log', {}],

@@ -27,6 +27,8 @@ export function questionOf(wait: Asked): string {
   const message = textIn(request['message'])
   if (message !== undefined) return message
   const inner = isObject(request['request']) ? request['request'] : undefined
+  const signal = textIn(request['signal'])
+  if (signal !== undefined) return `For the signal ${signal}`
   const need = textIn(inner?.['need'])
   if (need !== undefined) return `Needs: ${need}`
   const dapp = textIn(inner?.['dappId'])

@@ -1,4 +1,6 @@
-import { Banner, Command, Facts, Hash, NotChecked, Section } from '../parts/basics.js'
+import type { SignalLine } from '../../../runtime/index.js'
+import { useQuery } from '../client/query.js'
+import { Banner, Command, Facts, Hash, NotChecked, Problem, Section } from '../parts/basics.js'
 import { JsonView } from '../parts/json-view.js'
 import { WidgetPlan } from '../parts/widget-plan.js'
 import { linkTo } from '../pure/addresses.js'
@@ -36,6 +38,7 @@ export function RunPanel({ shown }: { readonly shown: RunShown }) {
       <Section title="Input" isOpen={run.response === null}>
         <JsonView value={run.input} label="Input" />
       </Section>
+      <Signals shown={shown} />
       <Section title="In a shell" isOpen={false}>
         <Command words={showCommand(run.id)} />
         <Command words={diagnoseCommand(run.id)} />
@@ -68,6 +71,45 @@ function About({ shown: { run, journal } }: { readonly shown: RunShown }) {
       ]}
     />
   )
+}
+
+/** What the run was sent, and whether it has taken it. */
+function Signals({ shown: { run, journal } }: { readonly shown: RunShown }) {
+  const sent = journal.flatMap(({ entry }) => (entry.k === 'signal' ? [entry] : []))
+  const asked = sent.length === 0 ? null : { id: run.id }
+  const { value, problem } = useQuery('signals', asked, journal.length)
+  if (sent.length === 0) return null
+  const waiting = new Map(value?.signals.map((one) => [one.id, one]))
+  const shown = sent.slice(-SIGNALS_SHOWN_MAX)
+  return (
+    <Section title={`Signals (${sent.length})`}>
+      {problem === null ? null : <Problem of={problem} />}
+      {shown.map((signal) => (
+        <div class="card" key={signal.n}>
+          <div class="row">
+            <b>{shownLine(signal.name)}</b>
+            {value === null ? null : <SignalPlace of={waiting.get(signal.id)} />}
+          </div>
+          <Facts
+            rows={[
+              ['id', shownLine(signal.id)],
+              ['sent', dayText(signal.at)]
+            ]}
+          />
+          <JsonView value={signal.value} label={`Value of signal ${shownLine(signal.id)}`} />
+        </div>
+      ))}
+    </Section>
+  )
+}
+
+const SIGNALS_SHOWN_MAX = 50
+
+function SignalPlace({ of: waiting }: { readonly of: SignalLine | undefined }) {
+  if (waiting === undefined) return <span class="tag">taken</span>
+  const { takenAt } = waiting
+  if (takenAt === null) return <span class="tag">not asked for yet</span>
+  return <span class="tag">{`with the attempt at ${shownPath(takenAt)}`}</span>
 }
 
 function Result({ shown: { run } }: { readonly shown: RunShown }) {

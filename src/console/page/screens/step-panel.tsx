@@ -1,9 +1,7 @@
-import { useState } from 'preact/hooks'
 import type { JournalEntry } from '../../../block/index.js'
-import type { Calls, ReceiptView } from '../../../runtime/index.js'
-import { type ApiProblem, ask } from '../client/api.js'
+import type { ReceiptView } from '../../../runtime/index.js'
 import { choose } from '../client/navigation.js'
-import { problemOf, useAsked, useQuery } from '../client/query.js'
+import { useAsked, useQuery } from '../client/query.js'
 import { Check, Facts, Hash, NotChecked, Pill, Problem, Section } from '../parts/basics.js'
 import { Icon } from '../parts/icon.js'
 import { JsonView } from '../parts/json-view.js'
@@ -13,6 +11,7 @@ import { entryText } from '../pure/lanes.js'
 import type { RunStep } from '../pure/run-steps.js'
 import { shownLine, shownPath, shownValue } from '../pure/shown-text.js'
 import { preciseText, tookText } from '../pure/time-text.js'
+import { DoneAgain } from './done-again.js'
 import type { RunShown } from './run-shown.js'
 import { StateLink } from './state-link.js'
 import { WriteSetView } from './write-set.js'
@@ -75,7 +74,7 @@ export function StepPanel({ shown, step }: StepProps) {
           <StateLink index={receipt.index} />
         </Section>
       )}
-      <Again shown={shown} step={step} />
+      <DoneAgain runId={shown.run.id} step={step} />
       <Section title="Journal" isOpen={false}>
         <Entries shown={shown} step={step} />
       </Section>
@@ -249,46 +248,6 @@ function Waits(props: StepProps) {
         )
       })}
     </Section>
-  )
-}
-
-/** Does the attempt again on its seals, and shows what it asked for. */
-function Again({ shown, step }: StepProps) {
-  const [made, setMade] = useState<{ calls: Calls | null; problem: ApiProblem | null } | null>(null)
-  const { path, step: number, attempts } = step
-  const again = () => {
-    ask('calls', { id: shown.run.id, path, step: number, attempt: attempts }).then(
-      (calls) => setMade({ calls, problem: null }),
-      (thrown: unknown) => setMade({ calls: null, problem: problemOf(thrown) })
-    )
-  }
-  const calls = made?.calls ?? null
-  return (
-    <Section title="Done again" isOpen={false}>
-      <button type="button" class="btn" onClick={again}>
-        Execute it again on its seals
-      </button>
-      {made?.problem == null ? null : <Problem of={made.problem} />}
-      {calls === null ? null : <NotChecked texts={calls.notChecked} />}
-      {calls?.calls.map((call) => (
-        <div class="card" key={call.seq}>
-          <b>{shownLine(call.effect)}</b>
-          <JsonView value={call.request} label="Request" />
-        </div>
-      ))}
-      {calls !== null && calls.output !== null && step.response !== null ? (
-        <SameOutput calls={calls} step={step} />
-      ) : null}
-    </Section>
-  )
-}
-
-function SameOutput({ calls, step }: { readonly calls: Calls; readonly step: RunStep }) {
-  const isSame = JSON.stringify(calls.output) === JSON.stringify(step.response)
-  return (
-    <Check verdict={isSame ? 'holds' : 'unknown'}>
-      {isSame ? 'it gave the same output' : 'its output is written otherwise; see both'}
-    </Check>
   )
 }
 
