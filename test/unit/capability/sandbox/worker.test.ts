@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../../src/capability/index.js'
 import { type Engine, loadEngine } from '../../../../src/capability/sandbox/engine.js'
+import type { RunMessage } from '../../../../src/capability/sandbox/protocol.js'
 import { SandboxWorker } from '../../../../src/capability/sandbox/worker.js'
-import { systemClock } from '../../../../src/core/index.js'
+import { sha256Hex, systemClock } from '../../../../src/core/index.js'
 import { temporaryDirectory } from '../../../support/snapshots.js'
 import { request, runs } from '../guest.js'
 
@@ -100,6 +101,58 @@ describe('a thread', () => {
     await worker.ready().catch(() => undefined)
     await expect(worker.run({} as never, () => undefined)).rejects.toMatchObject({
       code: 'sandbox.engine_failed'
+    })
+    await worker.close()
+  })
+
+  const endless = `globalThis.x = 0; export function run() { for (;;); }`
+  const messageOf = (wallMs: number): RunMessage => ({
+    codeHash: sha256Hex(endless),
+    bundle: endless,
+    gasUnit: 'steps',
+    intentText: '{}',
+    declared: [],
+    granted: [],
+    now: 0,
+    words: [1, 2, 3, 4],
+    recorded: [],
+    limits: { gasTicks: 1e9, hostCalls: 1, hostBytes: 1_000, microtasks: 10, wallMs }
+  })
+
+  it('that cannot start rejects the run that waits for it', async () => {
+    const coreFile = place.path('core.cjs')
+    writeFileSync(coreFile, `throw new Error('no such engine')`)
+    const worker = new SandboxWorker({ ...engine, coreFile }, systemClock)
+    const run = worker.run(messageOf(60_000), () => undefined)
+    await expect(run).rejects.toMatchObject({
+      code: 'sandbox.engine_failed',
+      context: { problem: 'no such engine' }
+    })
+    await worker.close()
+  })
+
+  it('that dies while it works is a fault of the run, with the cause', async () => {
+    const coreFile = place.path('core.cjs')
+    const dies = `require('node:worker_threads').parentPort.on('message', () => process.exit(9))`
+    writeFileSync(coreFile, `module.exports = require(${JSON.stringify(engine.coreFile)}); ${dies}`)
+    const worker = new SandboxWorker({ ...engine, coreFile }, systemClock)
+    await worker.ready()
+    // The thread's own listener comes second, and never gets the message.
+    expect(await worker.run(messageOf(60_000), () => undefined)).toEqual({
+      kind: 'fault',
+      problem: 'its thread ended with code 9'
+    })
+    expect(worker.isDead).toBe(true)
+    await worker.close()
+  })
+
+  it('that was killed at its time limit refuses later runs, and says why', async () => {
+    const worker = new SandboxWorker(engine, systemClock)
+    await worker.ready()
+    expect(await worker.run(messageOf(20), () => undefined)).toEqual({ kind: 'killed' })
+    await expect(worker.run(messageOf(20), () => undefined)).rejects.toMatchObject({
+      code: 'sandbox.engine_failed',
+      context: { problem: 'its thread was ended' }
     })
     await worker.close()
   })
