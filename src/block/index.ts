@@ -81,6 +81,7 @@ export type {
   StepOptions,
   StepRetry
 } from './code/step-options.js'
+export { TAGS_EFFECT, tagsOf, tagsSet } from './code/tags.js'
 export { installTripwire, watchBlocks } from './code/tripwire.js'
 export type { Parsed, StandardSchema, ValueSchema } from './code/value-schema.js'
 export {

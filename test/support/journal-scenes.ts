@@ -78,6 +78,12 @@ function sceneBlocks(world: World): readonly Block[] {
     const late = await ctx.signal('item', undefined, { timeoutMs: 86_400_000 })
     return [late ?? null, await ctx.signal('item')]
   }
+  const tags = async (ctx: BlockContext) => {
+    await ctx.setTags(['new', 'customer:42'])
+    await ctx.signal('go')
+    await ctx.setTags(['done'])
+    return null
+  }
   const asksParity = async (ctx: BlockContext) => {
     const isOdd = (ctx.state.get<number>('n') ?? 0) % 2 === 1
     const { value } = await ctx.wait({ reason: 'external', request: { isOdd } })
@@ -99,6 +105,7 @@ function sceneBlocks(world: World): readonly Block[] {
       run: sendsParity
     }),
     defineBlock({ name: 'takes', version: '1.0.0', sideEffects: 'none', run: takes }),
+    defineBlock({ name: 'tags', version: '1.0.0', sideEffects: 'none', run: tags }),
     defineBlock({ name: 'ask-parity', version: '1.0.0', sideEffects: 'none', run: asksParity }),
     defineBlock({ name: 'ask-twice', version: '1.0.0', sideEffects: 'none', run: asksTwice }),
     defineBlock({
@@ -359,6 +366,13 @@ export const journalScenes: Readonly<Record<string, JournalScene>> = {
   'signalled-killed': whole('signals to one block, and to the next', {
     document: composite({ a: { block: 'takes' }, b: { block: 'takes' } }, { a: 'b' }),
     deaths: [4, 6, 5]
+  }),
+  tagged: whole('tags that a block sets before and behind a wait', {
+    document: composite({ a: { block: 'tags' } })
+  }),
+  'tagged-killed': whole('tags that a block sets before and behind a wait', {
+    document: composite({ a: { block: 'tags' } }),
+    deaths: [3, 6]
   }),
   obliged: whole('an obligation of a block', { document: composite({ a: { block: 'obliged' } }) }),
   'obliged-killed': whole('an obligation of a block', {

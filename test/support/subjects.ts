@@ -34,6 +34,7 @@ export const subjectBlocks = [
     throw new Error(`thrown ${text}`)
   }),
   block('asks', async (ctx, { text }) => {
+    await ctx.setTags([text])
     const { value } = await ctx.wait({ reason: 'external', request: { text } })
     return value ?? null
   }),

@@ -59,6 +59,12 @@ export interface BlockContext {
    * an attempt that failed later. It is in the journal.
    */
   publish(key: string, value: unknown): Promise<void>
+  /**
+   * Sets the tags by which lists find the run, `tally.runs({ tag })`, beside those of its start:
+   * the last list counts, also of an attempt that failed later. It is in the journal. Rejects with
+   * `run.invalid_tags`: at most `RUN_TAGS_MAX`, each of 1 to `RUN_TAG_LENGTH_MAX` characters.
+   */
+  setTags(tags: readonly string[]): Promise<void>
   /** A line for people; reported as an event once the attempt is durable, never part of a hash. */
   log(message: string, data?: Json): void
   /** Ends the attempt with a failure; `reason` is a stable label (B5). */

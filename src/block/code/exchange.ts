@@ -2,6 +2,7 @@ import { type Json, withoutUndefined } from '../../core/index.js'
 import { builtInEffects, type Call } from './calls.js'
 import type { BlockContext } from './context.js'
 import { signalReceiver } from './receiving.js'
+import { TAGS_EFFECT, tagsOf } from './tags.js'
 
 /** What runs publish under; no effect of a block's may have it at the root of a run. */
 export const PUBLISH_EFFECT = 'run.publish'
@@ -13,22 +14,32 @@ type MakeCall = (
   build: (call: Omit<Call, 'kind'>) => Call
 ) => Promise<Json>
 
-/** What code exchanges with those outside who know its run: signals, and what it publishes. */
-export function exchangeBy(call: MakeCall): Pick<BlockContext, 'publish' | 'signal'> {
+/** What code exchanges with those outside who know its run: signals, and what it makes known. */
+export function exchangeBy(call: MakeCall): Pick<BlockContext, 'publish' | 'setTags' | 'signal'> {
   return {
     signal: signalReceiver((asked, build) => call(builtInEffects.signal, asked, build)),
-    publish: (key, value) => publishBy(call, key, value)
+    publish: (key, value) => publishBy(call, key, value),
+    setTags: (tags) => setTagsBy(call, tags)
   }
 }
 
 /** Publishes a value: sealed, so that readers of the journal have it, and a replay too. */
 export async function publishBy(call: MakeCall, key: string, value: unknown): Promise<void> {
   const published = { key, value: withoutUndefined(value ?? null) as Json }
-  await call(PUBLISH_EFFECT, published, (one) => ({
+  await makeKnown(call, PUBLISH_EFFECT, published)
+}
+
+/** Sets the tags of the run: sealed, so that lists have them, and a replay too. */
+export async function setTagsBy(call: MakeCall, tags: readonly string[]): Promise<void> {
+  await makeKnown(call, TAGS_EFFECT, { tags: tagsOf(tags) })
+}
+
+async function makeKnown(call: MakeCall, effect: string, known: Json): Promise<void> {
+  await call(effect, known, (one) => ({
     kind: 'effect',
     sideEffects: 'none',
     durable: false,
-    perform: () => published,
+    perform: () => known,
     locate: undefined,
     ...one
   }))

@@ -18,7 +18,7 @@ import {
 } from '../chart/protocol.js'
 import type { Block, BodyPort } from './block.js'
 import { BlockFailure, type EffectCall, type WaitAnswer, type WaitOptions } from './context.js'
-import { publishBy } from './exchange.js'
+import { publishBy, setTagsBy } from './exchange.js'
 import { callerLine } from './line.js'
 import { failureResponse, outcomeOf } from './outcome.js'
 import type { QueueTerms } from './queue.js'
@@ -178,6 +178,9 @@ export class FunctionContext implements WorkflowContext {
 
   publish = (key: string, value: unknown): Promise<void> =>
     publishBy((...asked) => this.#port.call<Json>(...asked), key, value)
+
+  setTags = (tags: readonly string[]): Promise<void> =>
+    setTagsBy((...asked) => this.#port.call<Json>(...asked), tags)
 
   now = (): number => this.#port.now()
 

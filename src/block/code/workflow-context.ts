@@ -88,6 +88,8 @@ export interface WorkflowContext extends StepScope {
   atomic<Output>(name: string, run: (scope: StepScope) => Promise<Output>): Promise<Output>
   /** Makes a value known under a key to those who ask the run from outside; journaled. */
   publish(key: string, value: unknown): Promise<void>
+  /** Sets the tags by which lists find the run, beside those of its start; the last list counts. */
+  setTags(tags: readonly string[]): Promise<void>
   /** When the code was last given something, in milliseconds; the same on a replay. */
   now(): number
   /** A deterministic double in [0, 1); not for secrets. */

@@ -108,7 +108,7 @@ export class Commits {
     const { at } = draft
     const isWritten = writer.recordBoth(
       draft,
-      (journalHash) => finishedDraft({ at, status: 'done', response, journalHash }),
+      (journalHash) => finishedDraft(state, { at, status: 'done', response, journalHash }),
       { unit, dataText }
     )
     if (!isWritten) return this.runAgain(attempt)

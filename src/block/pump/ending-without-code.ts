@@ -60,11 +60,12 @@ export class EndingWithoutCode {
     if (started === undefined) throw new TallyError('run.not_found', { runId })
     writer.checkRecovered()
     const at = writer.now()
-    if (this.#isParked) writer.hold(resumedDraft(at))
+    if (this.#isParked) writer.hold(resumedDraft(this.#totals, at))
     writer.hold(cancelDraft({ at, reason, by }, { withoutCode: true }))
     const response = bare(cancelledResponse({ type: 'block.cancel', reason, at }))
     const journalHash = this.#totals.journalHash as Hash
-    const finished = finishedDraft({ at, status: 'cancelled', response, journalHash })
+    const end = { at, status: 'cancelled', response, journalHash } as const
+    const finished = finishedDraft(this.#totals, end)
     // Nothing tells what its code keeps private.
     const evidence = runEvidence(started, finished, this.#sent, true)
     assert(writer.record(finished, { evidence }), 'the end of a run reads nothing')

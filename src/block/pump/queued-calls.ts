@@ -3,6 +3,7 @@ import type { ChildRequest, EffectRequest } from '../code/calls.js'
 import { PUBLISH_EFFECT } from '../code/exchange.js'
 import { CHILD_EFFECT } from '../code/function-context.js'
 import { type QueueTerms, queueOfEffect } from '../code/queue.js'
+import { TAGS_EFFECT } from '../code/tags.js'
 import type { Attempt, LiveState } from './attempt.js'
 import type { PumpParts } from './parts.js'
 import type { QueuePlace } from './work-queue.js'
@@ -84,7 +85,7 @@ interface Waiting {
 }
 
 /** These wait for runs, or for nothing outside. */
-const neverQueued: ReadonlySet<string> = new Set([CHILD_EFFECT, PUBLISH_EFFECT])
+const neverQueued: ReadonlySet<string> = new Set([CHILD_EFFECT, PUBLISH_EFFECT, TAGS_EFFECT])
 
 /** The call of a workflow function that a step of it serves; undefined for any other step. */
 export function callServed(

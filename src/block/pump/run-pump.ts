@@ -137,7 +137,7 @@ export class RunPump implements CommitsPort {
       this.recovery.finish()
       this.#isLive = true
       // One that waits for its turn continues when it has it.
-      if (!this.inbox.isHeld) this.writer.record(resumedDraft(this.writer.now()))
+      if (!this.inbox.isHeld) this.writer.record(resumedDraft(this.state, this.writer.now()))
       for (const overlay of this.state.openOverlays.values()) await this.#repeatLists(overlay)
     })
   }

@@ -84,7 +84,7 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
     case 'decision':
       return decisionFinding(entry, state)
     case 'run.resumed':
-      return differing('journal.status', 'running', entry.status)
+      return firstOf(differing('journal.status', 'running', entry.status), tags(entry, state))
     case 'run.waiting':
       return parked(entry, context)
     case 'run.finished':
@@ -327,9 +327,10 @@ function timer(entry: TimerFired, state: ReplayState): Finding | undefined {
 
 /** A run parks with the waits that are open then. */
 function parked(
-  { waits, status }: Pick<RunStatus, 'waits' | 'status'>,
+  entry: Pick<RunStatus, 'waits' | 'status' | 'tags'>,
   { state, identity }: Omit<CheckContext, 'root'>
 ): Finding | undefined {
+  const { waits, status } = entry
   const waiting = state.waits.all().filter(({ actions }) => actions.length > 0)
   const open = waiting.map((wait) =>
     openWaitOf(wait, identity, state.waits.approvalsOf(wait.token))
@@ -337,8 +338,15 @@ function parked(
   const byToken = (one: OpenWait, other: OpenWait) => (one.token < other.token ? -1 : 1)
   return firstOf(
     differing('journal.status', 'waiting', status),
-    differing('journal.waits', open.sort(byToken), [...waits].sort(byToken))
+    differing('journal.waits', open.sort(byToken), [...waits].sort(byToken)),
+    tags(entry, state)
   )
+}
+
+/** Tags are those that its code has set; a journal of 0.1.0 may have an effect of that name. */
+function tags(entry: Pick<RunStatus, 'tags'>, state: ReplayState): Finding | undefined {
+  if (entry.tags === undefined) return undefined
+  return differing('journal.tags', state.tags ?? null, entry.tags)
 }
 
 function finished(
@@ -353,7 +361,8 @@ function finished(
   return firstOf(
     differing('journal.response', response, entry.response),
     differing('journal.status', status, entry.status),
-    differing('journal.journalHash', state.journalHash, entry.journalHash)
+    differing('journal.journalHash', state.journalHash, entry.journalHash),
+    tags(entry, state)
   )
 }
 

@@ -37,6 +37,8 @@ export interface RunCheckpoint {
   readonly approvals?: Readonly<Record<string, readonly Approval[]>>
   /** The signals that the run was sent; absent: none. */
   readonly signals?: SavedSignals
+  /** Tags that its code has set; absent: none. */
+  readonly tags?: readonly string[]
   /** By path: dropped parts and failed attempts whose results the next one keeps (L7). */
   readonly past: Readonly<Record<string, readonly SavedPart[]>>
 }
@@ -79,6 +81,7 @@ export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoi
     ...(all.length + inDoubt.length === 0 ? {} : { landed: { all, inDoubt } }),
     ...(askings.length === 0 ? {} : { askings }),
     ...(signals.known.length === 0 ? {} : { signals }),
+    ...(state.tags === undefined ? {} : { tags: state.tags }),
     ...(approvals.length === 0 ? {} : { approvals: Object.fromEntries(approvals) }),
     past: Object.fromEntries([
       ...attempts.flatMap(({ ask: { path }, past: { earlier } }) =>
@@ -104,6 +107,7 @@ export function restore(state: RunState, saved: RunCheckpoint): void {
   state.cancelled = saved.cancel
   state.landed = saved.landed?.all ?? []
   state.inDoubt = saved.landed?.inDoubt ?? []
+  state.tags = saved.tags
   if (saved.signals !== undefined) state.signals.restore(saved.signals)
   state.restoredTimes = new Map(Object.entries(saved.attempts))
   for (const [path, parts] of Object.entries(saved.past)) {

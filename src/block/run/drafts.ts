@@ -4,7 +4,7 @@ import type { Obligations } from '../code/obligation.js'
 import type { QueueTerms } from '../code/queue.js'
 import type { EntryDraft, Pins, RunFinished, RunStarted, WaitBegun } from './entries.js'
 import type { RootBlock } from './root-block.js'
-import type { OpenAttempt, RunState } from './run-state.js'
+import type { OpenAttempt, RunState, RunTotals } from './run-state.js'
 
 /** Entries about a run itself, as they are appended: how it begins, rests and ends. */
 
@@ -69,15 +69,22 @@ export function cancelDraft(
 }
 
 /** The run has ended; `journalHash` is that of all entries before this one. */
-export function finishedDraft(end: {
-  readonly at: number
-  readonly status: RunFinished['status']
-  readonly response: Response
-  readonly journalHash: Hash
-}): Omit<RunFinished, 'run' | 'n'> {
+export function finishedDraft(
+  { tags }: Tagged,
+  end: {
+    readonly at: number
+    readonly status: RunFinished['status']
+    readonly response: Response
+    readonly journalHash: Hash
+  }
+): Omit<RunFinished, 'run' | 'n'> {
   const { at, status, response, journalHash } = end
-  return { k: 'run.finished', at, status, response, journalHash }
+  const entry = { k: 'run.finished', at, status, response, journalHash } as const
+  return tags === undefined ? entry : { ...entry, tags }
 }
+
+/** A run, as far as its code has set tags: lists find it by its last entry of these. */
+type Tagged = Pick<RunTotals, 'tags'>
 
 /** The run is parked: nothing but messages and due times lets it continue. */
 export function parkedDraft(
@@ -85,12 +92,17 @@ export function parkedDraft(
   at: number
 ): EntryDraft & { readonly k: 'run.waiting' } {
   const waits = state.shownWaits()
-  return { k: 'run.waiting', at, status: 'waiting', waits, due: state.nextDue() }
+  const entry = { k: 'run.waiting', at, status: 'waiting', waits, due: state.nextDue() } as const
+  return state.tags === undefined ? entry : { ...entry, tags: state.tags }
 }
 
 /** The run continues. */
-export function resumedDraft(at: number): EntryDraft & { readonly k: 'run.resumed' } {
-  return { k: 'run.resumed', at, status: 'running', waits: [], due: null }
+export function resumedDraft(
+  { tags }: Tagged,
+  at: number
+): EntryDraft & { readonly k: 'run.resumed' } {
+  const entry = { k: 'run.resumed', at, status: 'running', waits: [], due: null } as const
+  return tags === undefined ? entry : { ...entry, tags }
 }
 
 /** Nothing but waits is left for an attempt, this one among them (B2). */

@@ -208,7 +208,7 @@ export function runEnd(
   const isCancelled = state.cancelled !== undefined
   const status = response.success ? 'done' : isCancelled ? 'cancelled' : 'failed'
   const journalHash = state.journalHash as Hash
-  const draft = finishedDraft({ at, status, response, journalHash })
+  const draft = finishedDraft(state, { at, status, response, journalHash })
   if (!response.success) {
     const evidence = runEvidence(begun(state.started), draft, state, state.root.isPrivate())
     return { draft, more: { evidence } }

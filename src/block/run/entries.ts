@@ -121,10 +121,14 @@ export interface RunStatus extends EntryBase {
   readonly waits: readonly OpenWait[]
   /** When the first of them ends by itself, milliseconds, or null. */
   readonly due: number | null
+  /** Those that its code has set last, sorted; absent: it has set none. */
+  readonly tags?: readonly string[]
 }
 
 export interface RunFinished extends EntryBase {
   readonly k: 'run.finished'
+  /** As of {@link RunStatus}. */
+  readonly tags?: readonly string[]
   readonly status: 'done' | 'failed' | 'cancelled'
   readonly response: Response
   readonly journalHash: Hash

@@ -22,6 +22,7 @@ import type {
 } from '../chart/protocol.js'
 import type { Attribution, Block } from '../code/block.js'
 import type { StateView } from '../code/state-view.js'
+import { tagsSet } from '../code/tags.js'
 import type {
   AttemptKey,
   CancelAsked,
@@ -61,6 +62,8 @@ export class RunTotals {
   receiptHash: Hash | undefined
   /** Receipts of the run. */
   receipts = new CompactRange()
+  /** Tags that its code has set last; undefined: none. */
+  tags: readonly string[] | undefined
 
   constructor(runId: RunId) {
     this.runId = runId
@@ -70,6 +73,7 @@ export class RunTotals {
   take(entry: JournalEntry, journalHash: Hash, receiptHash: Hash | undefined): void {
     this.entries = entry.n + 1
     if (entry.k === 'settled') this.steps += 1
+    else if (entry.k === 'sealed') this.tags = tagsSet(entry) ?? this.tags
     this.at = entry.at
     this.journalHash = journalHash
     this.receiptHash = receiptHash

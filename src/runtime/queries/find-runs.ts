@@ -31,6 +31,8 @@ export interface LineParts {
   /** Imported and not taken over: what is open here is its exporter's to continue. */
   readonly isFollower: boolean
   summary(record: RunRecord): Promise<RunSummaryShown>
+  /** By which it is found. */
+  tags(record: RunRecord): Promise<readonly string[]>
 }
 
 /**
@@ -121,14 +123,13 @@ export class RunLines {
   }
 
   async line(record: RunRecord): Promise<RunLine> {
-    const summary = await this.#parts.summary(record)
-    const { principal = null, tags, parent } = record.started
+    const [summary, tags] = [await this.#parts.summary(record), await this.#parts.tags(record)]
+    const { principal = null, parent } = record.started
     return {
       ...summary,
       status: this.shown(summary.status),
       principal,
-      // What a journal has is as its caller gave it.
-      ...(tags === undefined ? {} : { tags: tags as readonly string[] }),
+      ...(tags.length === 0 ? {} : { tags }),
       ...(parent === undefined ? {} : { parent: parent as RunId }),
       receipts: await this.#receipts(record),
       ...(await this.#failure(record))

@@ -10,6 +10,7 @@ import {
 } from '../../core/index.js'
 import type { Ledger, RunRecord, RunStatus } from '../../ledger/index.js'
 import { waitsOf } from '../run/ended.js'
+import { tagsOfRecord } from './run-tags.js'
 
 /** One run, as far as lists find it. */
 export interface IndexedRun {
@@ -36,6 +37,9 @@ const seesAll: SeesRun = () => true
 
 type IndexedLedger = Pick<Ledger, 'run' | 'runs' | 'onCommit'>
 
+/** By which tags a run is found now. */
+type TagsOf = (record: RunRecord) => readonly string[] | Promise<readonly string[]>
+
 /**
  * The runs of a ledger by when they began, which never changes, then by their ids.
  *
@@ -50,6 +54,7 @@ type IndexedLedger = Pick<Ledger, 'run' | 'runs' | 'onCommit'>
  */
 export class RunIndex {
   readonly #ledger: IndexedLedger
+  readonly #tagsOf: TagsOf
   readonly #byId = new Map<RunId, IndexedRun>()
   /** Oldest first. */
   #order: RunId[] = []
@@ -59,8 +64,9 @@ export class RunIndex {
   #isMade = false
   #refreshing: Promise<void> = Promise.resolve()
 
-  constructor(ledger: IndexedLedger) {
+  constructor(ledger: IndexedLedger, tagsOf: TagsOf = tagsOfRecord) {
     this.#ledger = ledger
+    this.#tagsOf = tagsOf
     // Before anything is read: what moves meanwhile is read again.
     ledger.onCommit(({ items }) => {
       for (const { runId } of items) this.#moved.add(runId)
@@ -106,11 +112,12 @@ export class RunIndex {
     let count = 0
     try {
       for await (const record of this.#changed()) {
+        const tags = await this.#tagsOf(record)
         const before = this.#byId.get(record.runId)
         if (before === undefined) fresh.push(record.runId)
         else this.#count(before.status, -1)
         this.#count(record.status, 1)
-        this.#byId.set(record.runId, this.#indexed(record))
+        this.#byId.set(record.runId, this.#indexed(record, tags))
         count += 1
         if (count % RUNS_IN_TURN === 0) await nextTurn()
       }
@@ -121,10 +128,10 @@ export class RunIndex {
     }
   }
 
-  #indexed(record: RunRecord): IndexedRun {
+  #indexed(record: RunRecord, tags: readonly string[]): IndexedRun {
     const { runId: id, status, started } = record
     const { name, at, principal = null, ...began } = started as unknown as Began
-    const { tags = noTags, queue, parent } = began
+    const { queue, parent } = began
     const text = canonicalize(principal)
     const known = this.#principals.get(text) ?? principal
     this.#principals.set(text, known)
@@ -198,12 +205,9 @@ interface Began {
   readonly name: string
   readonly at: number
   readonly principal?: Json
-  readonly tags?: readonly string[]
   readonly queue?: { readonly name: string }
   readonly parent?: string
 }
-
-const noTags: readonly string[] = []
 
 /** Where a run stands in the order, without its id: ids may hold what is not shown. */
 export interface RunPlace {

@@ -5,7 +5,8 @@ import {
   type PumpHost,
   type QueueTerms,
   queueTermsFor,
-  type RunStarted
+  type RunStarted,
+  tagsOf
 } from '../../block/index.js'
 import { isOwner, isSamePrincipal } from '../../capability/index.js'
 import {
@@ -101,7 +102,8 @@ export class Start {
     checkBytes('The inputs of a run in bytes', this.text)
     this.contextText = context === undefined ? undefined : contextTextOf(context)
     this.trace = trace === undefined ? undefined : traceOf(trace)
-    this.tags = tagsOf(tags)
+    const sorted = tagsOf(tags)
+    this.tags = sorted.length === 0 ? undefined : sorted
     this.subject = subjectOf(terms.subject)
     this.queue = queue === undefined ? undefined : queueTermsOf(queue)
     this.parent = terms.parent
@@ -140,21 +142,6 @@ function contextTextOf(context: JsonObject): string | undefined {
   return text === '{}' ? undefined : text
 }
 
-/** Throws `run.invalid_tags`. */
-function tagsOf(given: readonly string[]): readonly string[] | undefined {
-  // A caller of another process may give anything.
-  if (!Array.isArray(given)) {
-    throw new TallyError('run.invalid_tags', { problem: 'they are no list' })
-  }
-  if (given.length === 0) return undefined
-  const tags = [...new Set<string>(given)].sort()
-  const bad = tags.find((tag) => typeof tag !== 'string' || !isTag(tag))
-  if (bad === undefined && tags.length <= limits.RUN_TAGS_MAX) return tags
-  const problem =
-    bad === undefined ? `there are ${tags.length}` : `one has ${shownText(bad).length} characters`
-  throw new TallyError('run.invalid_tags', { problem })
-}
-
 /** Throws `run.invalid_subject`. */
 function subjectOf(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
@@ -169,10 +156,6 @@ function queueTermsOf(given: string | QueueTerms): QueueTerms {
   const terms = heldTerms(given)
   if ('problem' in terms) throw new TallyError('run.invalid_queue', { problem: terms.problem })
   return terms
-}
-
-function isTag({ length }: string): boolean {
-  return length > 0 && length <= limits.RUN_TAG_LENGTH_MAX
 }
 
 const ids = { trace: /^(?!0+$)[0-9a-f]{32}$/, span: /^(?!0+$)[0-9a-f]{16}$/ }

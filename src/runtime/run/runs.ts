@@ -217,6 +217,11 @@ export class Runs {
     return copyJson(waits as unknown as Json) as unknown as readonly OpenWait[]
   }
 
+  /** Tags that the code of a run has set, where a pump drives it. */
+  liveTags(runId: RunId): { readonly tags: readonly string[] | undefined } | undefined {
+    return this.#store.get(runId)?.live?.pump?.state
+  }
+
   /** What a message can end now. */
   waits(runId: RunId): readonly OpenWait[] {
     return this.#store.waits(runId)

@@ -10,6 +10,7 @@ import type { RunFilter, ShownStatus } from '../queries/query-types.js'
 import { callsOf } from '../queries/run-calls.js'
 import { RunCharts } from '../queries/run-charts.js'
 import { RunIndex, type SeesRun } from '../queries/run-index.js'
+import { tagsOfRun } from '../queries/run-tags.js'
 import type { ScheduleLine } from '../queries/work-lines.js'
 import { thrownIn } from '../run/exception-log.js'
 import type { Params } from './params.js'
@@ -31,7 +32,7 @@ export type RunQuery =
 /** The queries about runs. */
 export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
   const { ledger, running, isFollower = false } = parts
-  const index = once(() => new RunIndex(ledger))
+  const index = once(() => new RunIndex(ledger, tagsIn(parts)))
   const summary = (record: RunRecord) => runLine(record, { ledger, runs: running?.runs })
   const liveWaits = (id: RunId) => running?.runs.waits(id) ?? []
   const runs = once(() => new FoundRuns({ ledger, index: index() }, runLinesOf(parts)))
@@ -141,9 +142,16 @@ function idOf(params: Params): RunId {
 }
 
 /** What shows runs in lists. */
-export function runLinesOf({ ledger, running, isFollower = false }: QueryParts): RunLines {
+export function runLinesOf(parts: QueryParts): RunLines {
+  const { ledger, running, isFollower = false } = parts
   const summary = (record: RunRecord) => runLine(record, { ledger, runs: running?.runs })
-  return new RunLines({ ledger, isFollower, summary })
+  return new RunLines({ ledger, isFollower, summary, tags: tagsIn(parts) })
+}
+
+/** By which tags a run is found, of one that is under way too. */
+function tagsIn({ ledger, running }: Pick<QueryParts, 'ledger' | 'running'>) {
+  const live = (id: RunId) => running?.runs.liveTags(id)
+  return (record: RunRecord) => tagsOfRun(record, { ledger, live })
 }
 
 const statuses = [

@@ -58,7 +58,14 @@ function stateBlocks(lib) {
     if (ctx.attempt === 1) ctx.fail('once', {})
     return { first: first ?? null, second }
   }
+  const tags = async (ctx) => {
+    await ctx.setTags(['new', 'customer:42'])
+    await ctx.signal('item')
+    await ctx.setTags(['done'])
+    return null
+  }
   return [
+    block(lib, 'tags', tags),
     block(lib, 'count', count, { intents: ['count.up'] }),
     block(lib, 'note', note),
     block(lib, 'big', big),

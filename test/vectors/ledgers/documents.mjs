@@ -36,6 +36,7 @@ export const documents = {
       ]
     }
   }),
+  tags: chained('tags', { set: { block: 'tags' } }),
   signals: chained('signals', {
     a: block('takes', { recovery: [{ retry: { max_attempts: 2 } }] }),
     b: block('takes', { recovery: [{ retry: { max_attempts: 2 } }] })

@@ -398,6 +398,14 @@ const openRuns = {
       await tally.close()
     }
   },
+  'open-tags': {
+    title: 'parked after its code has set tags, and before it sets others',
+    async make(scene) {
+      const tally = await scene.open()
+      await parked(tally.begin(documents.tags, { id: 'tags' }))
+      await tally.close()
+    }
+  },
   'open-function': {
     title: 'a workflow in code that waits for a signal, after steps of every kind',
     async make(scene) {

@@ -11,6 +11,7 @@ import {
 import type { RunStarted } from '../../../../src/block/run/entries.js'
 import { contradicted, timeoutResponse } from '../../../../src/block/run/failed-attempts.js'
 import { rootCommand, rootRequest } from '../../../../src/block/run/root-block.js'
+import type { Json } from '../../../../src/core/index.js'
 import { hashJson, sha256Hex } from '../../../../src/core/index.js'
 import { failed } from '../../../support/fake-pump.js'
 import { place, RunOfTest, runId } from '../../../support/run-of-test.js'
@@ -79,12 +80,40 @@ describe('an entry about a run', () => {
     expect(parkedDraft(run.state, 4)).toEqual(parked)
     expect(waits).toHaveLength(1)
     const resumed = { k: 'run.resumed', at: 5, status: 'running', waits: [], due: null }
-    expect(resumedDraft(5)).toEqual(resumed)
+    expect(resumedDraft(run.state, 5)).toEqual(resumed)
     if (wait.k !== 'wait') throw new Error('no wait')
     const waiting = { k: 'waiting', at: 6, ...place, token: 'one' }
     expect(waitingDraft(attempt, wait, 6)).toEqual(waiting)
     const end = { at: 7, status: 'failed', response: failed('boom'), journalHash: hash } as const
-    expect(finishedDraft(end)).toEqual({ k: 'run.finished', ...end })
+    expect(finishedDraft(run.state, end)).toEqual({ k: 'run.finished', ...end })
+  })
+
+  it('D10: names the tags that its code has set last, whatever became of the attempt', () => {
+    const run = new RunOfTest()
+    run.open(place.path)
+    const set = (seq: number, body: Json, ok = true) => {
+      const hashes = { requestHash: hash, responseHash: hash, salt: hash }
+      run.apply({ k: 'sealed', at: 2, ...place, seq, effect: 'run.tags', ...hashes, ok, body })
+    }
+    const end = { at: 7, status: 'done', response: failed('boom'), journalHash: hash } as const
+    const all = () => [
+      parkedDraft(run.state, 4).tags,
+      resumedDraft(run.state, 5).tags,
+      finishedDraft(run.state, end).tags
+    ]
+    set(1, { tags: ['a', 'b'] })
+    expect(all()).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+      ['a', 'b']
+    ])
+    set(2, { tags: ['c'] })
+    // An effect of a block that has taken the name for itself, and one that has failed.
+    for (const body of [null, { tags: 'd' }, { tags: [''] }, { tags: [7] }] as const) set(3, body)
+    set(4, { tags: ['d'] }, false)
+    expect(all()).toEqual([['c'], ['c'], ['c']])
+    set(5, { tags: [] })
+    expect(all()).toEqual([[], [], []])
   })
 })
 

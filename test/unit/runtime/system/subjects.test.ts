@@ -26,6 +26,8 @@ it('G5: what runs with a subject keep stands in no file in clear, and reads as b
   const again = await open()
   expect(await again.verify()).toMatchObject({ ok: true, complete: true })
   expect(again.ledger.run(`${subject}-send` as RunId)?.started['input']).toEqual({ text: planted })
+  const tagged = (await again.runs({ tag: planted, waiting: true })).items
+  expect(tagged.map(({ id, tags }) => [id, tags])).toEqual([[`${subject}-asks`, [planted]]])
   const [wait] = (await again.waits()).items
   expect(wait?.runId).toBe(`${subject}-asks`)
   const run = await again.attach(`${subject}-asks`)
@@ -74,6 +76,8 @@ it('G6, L6: after an erasing nothing says what the runs have kept, and the ledge
       items.map(({ id }) => id),
       label
     ).toContain(`${subject}-send`)
+    expect(items.find(({ id }) => id === `${subject}-asks`)?.tags, label).toBeUndefined()
+    expect((await one.queries.find({ tag: planted })).items, label).toEqual([])
     await asked(one, `${subject}-fails`)
     const kept = await (await one.attach('other-send')).result
     expect(kept, label).toMatchObject({
