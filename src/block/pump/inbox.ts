@@ -58,6 +58,7 @@ export class Inbox {
   #isStopping = false
   #isHeld = false
   #isExpecting = false
+  #isStirred = false
   #isGraceOver = false
   #halted: TallyError | undefined
   #callOffGrace: (() => void) | undefined
@@ -128,7 +129,7 @@ export class Inbox {
   post(fact: PumpEvent): void {
     this.#isExpecting = false
     this.#facts.push(fact)
-    this.#wake?.()
+    this.wake()
   }
 
   take(): PumpEvent | undefined {
@@ -248,8 +249,19 @@ export class Inbox {
     })
   }
 
-  /** Resolves at the next fact, failure or `wake`. */
+  /** Whether anything has woken the run since the pump began to look at how it stands. */
+  get isStirred(): boolean {
+    return this.#isStirred
+  }
+
+  /** The pump looks at how the run stands: what has woken it up to now is seen by that. */
+  beginLook(): void {
+    this.#isStirred = false
+  }
+
+  /** Resolves at the next fact, failure or `wake`, and at once where one came since the look. */
   async stirred(): Promise<void> {
+    if (this.#isStirred) return
     this.#rest?.()
     await new Promise<void>((resolve) => {
       this.#wake = resolve
@@ -258,12 +270,13 @@ export class Inbox {
   }
 
   wake(): void {
+    this.#isStirred = true
     this.#wake?.()
   }
 
   fail(error: unknown): void {
     this.#failure ??= { error }
-    this.#wake?.()
+    this.wake()
   }
 
   /** The run has ended or moved: callers that still wait for an answer get that. */

@@ -164,6 +164,7 @@ export class RunPump implements CommitsPort {
     this.takeAsks()
     await this.#goOn()
     for (;;) {
+      this.inbox.beginLook()
       this.takeAsks()
       if (this.inbox.failure !== undefined) throw this.inbox.failure.error
       const given = this.leaves.giveBody()
@@ -253,8 +254,7 @@ export class RunPump implements CommitsPort {
       if (!this.inbox.isEmpty) return true
     }
     await nextTurn()
-    const isBusy = this.leaves.isBusyOutside || this.#actors.hasAsks
-    return isBusy || !this.inbox.isEmpty || this.inbox.failure !== undefined
+    return this.leaves.isBusyOutside || this.#actors.hasAsks || this.inbox.isStirred
   }
 
   /**
