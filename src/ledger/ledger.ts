@@ -125,7 +125,8 @@ export class OpenLedger implements Ledger {
     this.#reader = new Reader({ store, keys, cipher, derived: parts.derived, commits, archived })
     this.archiving = archivingOf(parts, this.#queue, {
       ...{ commits, signer: () => this.#signing.signer, past: () => this.past() },
-      settle: () => this.logHashes(),
+      // It removes the commits that pages of the state would be made again from.
+      settle: () => this.#settle({ pages: true }),
       behind: (write) => this.#behind(write)
     })
     this.#durableHead = parts.chainHead
@@ -277,9 +278,13 @@ export class OpenLedger implements Ledger {
   }
 
   async logHashes(): Promise<{ readonly size: number; readonly readHash: ReadHash }> {
-    await this.#queue.durable(this.#queue.lastPosition)
-    await this.#writeDerived({ pages: false })
+    await this.#settle({ pages: false })
     return this.#derived.hashReader()
+  }
+
+  async #settle(how: { readonly pages: boolean }): Promise<void> {
+    await this.#queue.durable(this.#queue.lastPosition)
+    await this.#writeDerived(how)
   }
 
   state(): LedgerState {
@@ -308,10 +313,7 @@ export class OpenLedger implements Ledger {
   async close(): Promise<void> {
     if (this.mode === 'closed') return
     try {
-      if (this.mode === 'ready') {
-        await this.#queue.durable(this.#queue.lastPosition)
-        await this.#writeDerived({ pages: true })
-      }
+      if (this.mode === 'ready') await this.#settle({ pages: true })
     } finally {
       this.#modes.close()
       this.#queue.fail(this.#modes.refusal())

@@ -10,15 +10,23 @@ import { ClassicLevel } from 'classic-level'
 /**
  * Opens the ledger and does it; `given` are the words of the process: the module of the package,
  * the location, what `act` is given besides the runtime, the number of the change, and its side.
+ * `code` says what is registered, `before` what is done first: changes of that are not counted.
  */
-export async function diesAtChange([module, location, what, step, side], act) {
+export async function diesAtChange([module, location, what, step, side], act, more = {}) {
   const changes = counting(Number(step), side)
   process.on('uncaughtException', (error) => {
     fs.writeSync(1, `failed ${error.message}\n`)
     process.exit(1)
   })
-  const { createRuntime } = await import(module)
-  const tally = await createRuntime({ location, serve: false, resume: false })
+  const library = await import(module)
+  const registered = more.code?.(library)
+  const tally = await library.createRuntime({
+    location,
+    serve: false,
+    resume: false,
+    ...registered
+  })
+  await more.before?.(tally)
   changes.begin()
   await act(tally, what)
   fs.writeSync(1, `done ${changes.end()}\n`)

@@ -18,7 +18,7 @@ export interface ArchivingParts {
   signer(): ArchiveParts['signer']
   /** Durable commit records. */
   commits(): number
-  /** Makes everything durable, and writes what is derived of it. */
+  /** Makes everything durable, and writes what is derived of it, pages of the state too. */
   settle(): Promise<unknown>
   /** Does a write that is no commit; a failure of it poisons the ledger (L3). */
   behind(write: () => Promise<unknown>): Promise<void>

@@ -3,16 +3,17 @@ import { codesOf } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
 import { codedForm, uncheckedForm } from '../derived/record-form.js'
 import type { Watermark } from '../derived/watermark.js'
-import { unwrapText, unwrapValue } from '../envelope.js'
+import { unwrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import { TILE_WIDTH } from '../log/index.js'
 import { parseRecord } from '../record/record.js'
-import { hashKey, hashValue, StateTree } from '../state/index.js'
+import type { StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
 import { ArchivedCommits } from '../verify/archived-commits.js'
 import { InMemoryDerived } from './in-memory-derived.js'
 import { Rebuild } from './rebuild.js'
 import type { StartingPoint } from './start.js'
+import { storedTree } from './tree.js'
 
 const HASH_BYTES = 32
 
@@ -28,10 +29,7 @@ export async function behindArchives(options: {
 }): Promise<StartingPoint> {
   const { store, keys, archived } = options
   const { boundary } = archived
-  let tree = StateTree.empty
-  for await (const [key, value] of store.entries(keys.states(''))) {
-    tree = tree.set(hashKey(keys.stateKey(key)), hashValue(unwrapText(key, value)))
-  }
+  const tree = await storedTree(store, keys)
   const watermark: Watermark = {
     seq: boundary.commits,
     receipts: boundary.receipts,

@@ -1,5 +1,5 @@
-import type { RunId } from '../../core/index.js'
-import { readHistory } from '../archive/history.js'
+import { limits, type RunId } from '../../core/index.js'
+import { type ArchivedHistory, readHistory } from '../archive/history.js'
 import { codesOf } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
 import { type Digest, storedDigest } from '../derived/digest.js'
@@ -15,7 +15,7 @@ import { removeDerived } from './derived-records.js'
 import { InMemoryDerived } from './in-memory-derived.js'
 import { Rebuild } from './rebuild.js'
 import type { StartingPoint } from './start.js'
-import { readPagedTree } from './tree.js'
+import { readPagedTree, storedTree } from './tree.js'
 
 /**
  * Where opening continues from: the derived records of the store, if they are what their watermark
@@ -57,8 +57,31 @@ export async function startingPoint(options: {
     openRuns: known?.openRuns,
     pagedTree: tree
   })
-  const rebuild = new Rebuild({ derived, tree, pagesSeq: watermark.pages.seq })
+  const rebuild = await rebuildOf({ store, keys, derived, tree, archived })
   return { watermark, derived, rebuild, writes: !readOnly || inMemory, archived }
+}
+
+/**
+ * The state is its pages and the write sets of the commits behind them. Where archives have some of
+ * these, which an archiving before 2026-11-27 that was killed could leave so, it is its values,
+ * which must give the root of the head.
+ */
+async function rebuildOf(of: {
+  readonly store: Store
+  readonly keys: StoreKeys
+  readonly derived: Derived
+  readonly tree: StateTree
+  readonly archived: ArchivedHistory | undefined
+}): Promise<Rebuild> {
+  const { store, keys, derived, tree, archived } = of
+  const pagesSeq = derived.watermark.pages.seq
+  if (archived === undefined || pagesSeq >= archived.boundary.commits) {
+    return new Rebuild({ derived, tree, pagesSeq })
+  }
+  const whole = await storedTree(store, keys)
+  // Its pages are written with what is written next.
+  derived.absorbState(whole, limits.DERIVE_PAGE_KEYS)
+  return new Rebuild({ derived, tree: whole, pagesSeq: Number.MAX_SAFE_INTEGER })
 }
 
 /** The records of the store, if all have right codes and are those that the watermark says. */

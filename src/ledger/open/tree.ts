@@ -1,8 +1,18 @@
 import { type Hash, isTallyError } from '../../core/index.js'
 import type { RecordForm } from '../derived/record-form.js'
+import { unwrapText } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
-import { addPage, type StateTree, StateTreeBuilder } from '../state/index.js'
+import { addPage, hashKey, hashValue, StateTree, StateTreeBuilder } from '../state/index.js'
 import type { Store } from '../stores/port.js'
+
+/** The state tree that the values of the state give as they are stored. */
+export async function storedTree(store: Store, keys: StoreKeys): Promise<StateTree> {
+  let tree = StateTree.empty
+  for await (const [key, value] of store.entries(keys.states(''))) {
+    tree = tree.set(hashKey(keys.stateKey(key)), hashValue(unwrapText(key, value)))
+  }
+  return tree
+}
 
 /** The state tree that the stored pages give, or undefined when they do not give this root. */
 export async function readPagedTree(
