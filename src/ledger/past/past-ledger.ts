@@ -18,6 +18,7 @@ import {
 } from '../log/index.js'
 import { InMemoryDerived } from '../open/in-memory-derived.js'
 import type { Reader } from '../read/reader.js'
+import { storedState } from '../read/stored-state.js'
 import type { Head } from '../record/head.js'
 import { corrupt } from '../record/record.js'
 import { receiptHashIn } from '../record/slice.js'
@@ -74,7 +75,14 @@ class OpenPast implements PastLedger {
       receiptHashAt: (index) => {
         const text = reader.writingReceipt(index)?.text
         return text === undefined ? undefined : receiptHashIn(text)
-      }
+      },
+      history: () => reader.archived,
+      state: () => storedState(store, keys),
+      durable: () => {
+        const { head, chainHead } = parts.durable()
+        return { commits: head.seq, tree: chainHead.tree }
+      },
+      settled: () => parts.logHashes()
     })
     const receiptAt = (index: number) => reader.writingReceipt(index)
     this.#state = new PastState({ store, keys, identity, index: this.#index, receiptAt })

@@ -72,6 +72,7 @@ export class PastState {
     const found: { readonly key: string; readonly write: KeyWrite }[] = []
     let looked = 0
     let next: string | undefined
+    this.#index.checkCovered(asOf)
     for await (const [key, last] of this.#index.written(prefix, after)) {
       if (found.length === limit || looked === limits.STATE_KEYS_LOOKED_AT_MAX) break
       next = key
@@ -96,12 +97,14 @@ export class PastState {
     const writes: KeyWrite[] = []
     let at = before === undefined ? this.#index.last(key) : before - 1
     if (before !== undefined) at = (await this.#index.asOf(key, before - 1))?.index
-    while (at !== undefined && writes.length <= limit) {
+    while (at !== undefined && !this.#index.isArchived(at) && writes.length <= limit) {
       const write = this.#index.write(key, at)
       writes.push(write)
       at = write.previous
     }
+    if (writes.length === 0 && at !== undefined) throw this.#index.archivedAt(at)
     const texts = writes.map((write) => this.#textOf(key, write))
+    const first = this.#index.isWhole ? null : undefined
     return writes.slice(0, limit).map(({ index }, place) => {
       const receipt = this.#receipt(index)
       const { run } = receipt.inputPayload
@@ -110,7 +113,7 @@ export class PastState {
         receiptHash: receipt.receiptHash,
         timestamp: receipt.timestamp,
         runId: run?.runId,
-        before: place + 1 < texts.length ? texts[place + 1] : null,
+        before: place + 1 < texts.length ? texts[place + 1] : first,
         after: texts[place]
       }
     })
@@ -182,7 +185,11 @@ export class PastState {
     const texts = new Map<string, string | undefined>()
     const byReceipt = [...found].sort((one, other) => one.write.index - other.write.index)
     for (const { key, write } of byReceipt) texts.set(key, this.#textOf(key, write) ?? undefined)
-    return found.map(({ key, write: { index } }) => ({ key, text: texts.get(key), index }))
+    return found.map(({ key, write: { index } }) => ({
+      key,
+      text: texts.get(key),
+      index: this.#index.isArchived(index) ? undefined : index
+    }))
   }
 
   /** What a write left: null for nothing, undefined where the body is withheld. */

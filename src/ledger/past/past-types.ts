@@ -37,8 +37,8 @@ export interface PastValue {
   readonly key: string
   /** Canonical JSON; undefined where its body is withheld. */
   readonly text: string | undefined
-  /** The receipt that wrote it. */
-  readonly index: number
+  /** The receipt that wrote it; undefined where an archive has that, and nothing says which. */
+  readonly index: number | undefined
 }
 
 export interface PastValues {
@@ -54,7 +54,10 @@ export interface PastChange {
   /** Integer seconds. */
   readonly timestamp: number
   readonly runId: RunId | undefined
-  /** Canonical JSON; null where the key was absent, undefined where the body is withheld. */
+  /**
+   * Canonical JSON; null where the key was absent, undefined where the body is withheld, and
+   * `before` where an archive has it.
+   */
   readonly before: string | null | undefined
   readonly after: string | null | undefined
 }

@@ -1,4 +1,5 @@
-import { type Hash, isTallyError, nextTurn } from '../../core/index.js'
+import { type Hash, isTallyError, nextTurn, type TallyError } from '../../core/index.js'
+import { type ArchivedHistory, archivedError } from '../archive/history.js'
 import { parseWriteSet } from '../chain/stored-write-set.js'
 import type { DerivedCodes } from '../derived/codes.js'
 import { type Digest, emptyDigest, RunningDigest } from '../derived/digest.js'
@@ -7,7 +8,9 @@ import type { StoreKeys } from '../keys.js'
 import type { CommitRecord } from '../read/reader.js'
 import { corrupt } from '../record/record.js'
 import { receiptHashIn } from '../record/slice.js'
+import { hashKey, hashValue, type StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
+import { INDEX_BYTES, REMOVED, VALUE_AT, WriteBatch } from './write-batch.js'
 
 /** One write of a key by a receipt. */
 export interface KeyWrite {
@@ -24,19 +27,39 @@ interface Covered {
   readonly receiptHash: Hash | null
   /** Of the records that name the last write of each key. */
   readonly digest: Digest
+  /** Receipts before the first one that it covers: those were archived before it was made. */
+  readonly since: number
+  /** Receipts before those of which it has the write before each write. */
+  readonly linked: number
 }
 
-const nothing: Covered = { seq: 0, receipts: 0, receiptHash: null, digest: emptyDigest }
+const unarchived = { since: 0, linked: 0 }
+const nothing: Covered = {
+  ...{ seq: 0, receipts: 0, receiptHash: null, digest: emptyDigest },
+  ...unarchived
+}
+
+/** What an index is made from. */
+export interface IndexParts {
+  readonly store: Store
+  readonly keys: StoreKeys
+  readonly codes: DerivedCodes
+  readonly behind: (write: () => Promise<unknown>) => Promise<void>
+  readonly records: (from: number, to: number) => AsyncIterable<CommitRecord>
+  readonly receiptHashAt: (index: number) => Hash | undefined
+  readonly history: () => ArchivedHistory | undefined
+  /** The state as it is stored, which may have changes that are not durable yet. */
+  readonly state: () => AsyncIterable<readonly [key: string, text: string]>
+  /** What is durable now. */
+  readonly durable: () => { readonly commits: number; readonly tree: StateTree }
+  /** Resolves when all that was appended is durable. */
+  readonly settled: () => Promise<unknown>
+}
 
 /** Writes that are put down in one batch. */
 const WRITES_IN_BATCH = 4_096
 /** Commit records that are read before the loop turns. */
 const RECORDS_IN_TURN = 16
-
-const INDEX_BYTES = 6
-const VALUE_AT = 1 + INDEX_BYTES
-const REMOVED = 0
-const WRITTEN = 1
 
 /**
  * Which receipts wrote each key of the state: derived records of their own, made when they are
@@ -47,31 +70,24 @@ const WRITTEN = 1
  * - L1 They cover durable commits only, and each batch names how far it goes.
  * - L12 Each has a code by the key of the ledger. A write names the one before it, and a digest
  *   covers what names the last write of each key: one that is missing or of earlier is found.
+ * - G2 Where history was archived before it was made, it begins behind that: the values that no
+ *   later receipt has changed count as writes of the last archived receipt, once the root of the
+ *   state has said that they are right and all there. Of earlier writes it says that they are
+ *   archived, never that there were none.
  */
 export class WriteIndex {
+  readonly #parts: IndexParts
   readonly #store: Store
   readonly #keys: StoreKeys
   readonly #codes: DerivedCodes
-  readonly #behind: (write: () => Promise<unknown>) => Promise<void>
-  readonly #records: (from: number, to: number) => AsyncIterable<CommitRecord>
-  readonly #receiptHashAt: (index: number) => Hash | undefined
   #covered: Covered | undefined
   #extending: Promise<void> = Promise.resolve()
 
-  constructor(options: {
-    readonly store: Store
-    readonly keys: StoreKeys
-    readonly codes: DerivedCodes
-    readonly behind: (write: () => Promise<unknown>) => Promise<void>
-    readonly records: (from: number, to: number) => AsyncIterable<CommitRecord>
-    readonly receiptHashAt: (index: number) => Hash | undefined
-  }) {
-    this.#store = options.store
-    this.#keys = options.keys
-    this.#codes = options.codes
-    this.#behind = options.behind
-    this.#records = options.records
-    this.#receiptHashAt = options.receiptHashAt
+  constructor(parts: IndexParts) {
+    this.#parts = parts
+    this.#store = parts.store
+    this.#keys = parts.keys
+    this.#codes = parts.codes
   }
 
   /** Resolves when the commits before `seq` are covered. */
@@ -103,12 +119,41 @@ export class WriteIndex {
     return this.#writeIn(storeKey, index, value)
   }
 
-  /** The last write of a key as of receipt `asOf`; `last` is its last one of all. */
+  /** Whether a write stands for those that were archived: which receipt made it is not known. */
+  isArchived(index: number): boolean {
+    return index === this.#since - 1
+  }
+
+  /** Whether it covers all writes from the first one on. */
+  get isWhole(): boolean {
+    return this.#since === 0
+  }
+
+  /** Throws `ledger.archived` for a state before all that it covers. */
+  checkCovered(asOf: number): void {
+    if (asOf < this.#since - 1) throw this.archivedAt(asOf)
+  }
+
+  archivedAt(asOf: number): TallyError {
+    const history = this.#parts.history()
+    if (history === undefined) return corrupt(this.#keys.writes, 'nothing before it is archived')
+    return archivedError(history, `The state as of receipt ${asOf}`, history.boundary.commits - 1)
+  }
+
+  /**
+   * The last write of a key as of receipt `asOf`; `last` is its last one of all. Throws
+   * `ledger.archived` where that was archived.
+   */
   async asOf(key: string, asOf: number, last = this.last(key)): Promise<KeyWrite | undefined> {
+    this.checkCovered(asOf)
     if (last === undefined) return undefined
     if (last <= asOf) return this.write(key, last)
     const later = await this.#firstAfter(key, asOf)
-    if (later.previous === undefined) return undefined
+    if (later.previous === undefined) {
+      // It may have had a value that was changed before all of them were put down.
+      if (later.index < (this.#covered?.linked ?? 0)) throw this.archivedAt(asOf)
+      return undefined
+    }
     if (later.previous > asOf) {
       throw corrupt(this.#keys.write(key, later.previous), 'the record of a write is missing')
     }
@@ -147,13 +192,24 @@ export class WriteIndex {
     }
   }
 
+  get #since(): number {
+    return this.#covered?.since ?? 0
+  }
+
   async #extend(to: number): Promise<void> {
-    let covered = this.#covered ?? (await this.#known())
+    const first = this.#parts.history()?.boundary.commits ?? 0
+    const reached = this.#covered?.seq ?? -1
+    const covered = (reached < first ? undefined : this.#covered) ?? (await this.#known())
     this.#covered = covered
-    if (covered.seq >= to) return
-    let batch = new Batch(this, this.#keys)
+    if (covered.seq < to) await this.#read(covered, to)
+  }
+
+  /** Covers the records up to a commit. */
+  async #read(from: Covered, to: number, how: Making = {}): Promise<Covered> {
+    let covered = from
+    let batch = new WriteBatch(this, this.#keys, how.replaces)
     let read = 0
-    for await (const { header, items } of this.#records(covered.seq, to)) {
+    for await (const { header, items } of this.#parts.records(from.seq, to)) {
       let { receipts } = header
       let { receiptHash } = covered
       for (const { receipt } of items) {
@@ -167,16 +223,60 @@ export class WriteIndex {
       }
       covered = { ...covered, seq: header.seq + 1, receipts, receiptHash }
       if (batch.size >= WRITES_IN_BATCH) {
-        covered = await this.#put(batch, covered)
-        batch = new Batch(this, this.#keys)
+        covered = await this.#put(batch, covered, how)
+        batch = new WriteBatch(this, this.#keys, how.replaces)
       }
       read += 1
       if (read % RECORDS_IN_TURN === 0) await nextTurn()
     }
-    await this.#put(batch, covered)
+    return this.#put(batch, covered, how)
   }
 
-  async #put(batch: Batch, upTo: Covered): Promise<Covered> {
+  /** Begins behind what is archived: only what is whole is stamped. */
+  async #begun(): Promise<Covered> {
+    const { boundary } = this.#parts.history() ?? {}
+    if (boundary === undefined) return nothing
+    const { commits: seq, receipts, receiptHash } = boundary
+    const start = { seq, receipts, receiptHash, digest: emptyDigest, since: receipts, linked: 0 }
+    if (receipts === 0) return start
+    const { tree, commits } = this.#parts.durable()
+    const stored = await this.#putStored(start, tree)
+    const replaces = receipts - 1
+    let covered = await this.#read(stored, commits, { isMade: true, replaces })
+    // What was changed while it was read stands in the records behind.
+    await this.#parts.settled()
+    covered = await this.#read(covered, this.#parts.durable().commits, { isMade: true })
+    await this.#checkWhole(tree)
+    return this.#put(new WriteBatch(this, this.#keys), { ...covered, linked: covered.receipts })
+  }
+
+  /** Puts down the stored values that are those of a tree. */
+  async #putStored(start: Covered, tree: StateTree): Promise<Covered> {
+    let covered = start
+    let batch = new WriteBatch(this, this.#keys)
+    for await (const [key, text] of this.#parts.state()) {
+      const hash = hashValue(text)
+      if (tree.get(hashKey(key))?.equals(hash) !== true) continue
+      batch.add(key, start.since - 1, hash)
+      if (batch.size < WRITES_IN_BATCH) continue
+      covered = await this.#put(batch, covered, { isMade: true })
+      batch = new WriteBatch(this, this.#keys)
+    }
+    return this.#put(batch, covered, { isMade: true })
+  }
+
+  /** Throws `ledger.corrupt` where a key of a tree is not among those that were written. */
+  async #checkWhole(tree: StateTree): Promise<void> {
+    let found = 0
+    for await (const [storeKey] of this.#store.entries(this.#keys.written(''))) {
+      if (tree.get(hashKey(this.#keys.keyWritten(storeKey))) !== undefined) found += 1
+    }
+    if (found !== tree.size) {
+      throw corrupt(this.#keys.state(''), `${tree.size - found} of its values are missing`)
+    }
+  }
+
+  async #put(batch: WriteBatch, upTo: Covered, { isMade = false }: Making = {}): Promise<Covered> {
     const running = new RunningDigest(this.#codes, upTo.digest)
     const wrap = (key: string, body: string | Uint8Array) =>
       [key, this.#codes.wrap(key, body, upTo.seq)] as const
@@ -186,16 +286,18 @@ export class WriteIndex {
       running.add(key, value)
     }
     const covered = { ...upTo, digest: running.digest }
-    const { seq, receipts, receiptHash } = covered
+    const { seq, receipts, receiptHash, since, linked } = covered
     const digest = digestCode(this.#codes, running.digest)
-    const stamp = JSON.stringify({ digest, receiptHash, receipts, seq })
+    const behind = since === 0 ? {} : { since, linked }
+    const stamp = { digest, receiptHash, receipts, seq, ...behind }
     const puts = [
       ...batch.writes.map(([key, body]) => wrap(key, body)),
       ...last,
-      wrap(this.#keys.writes, stamp)
+      ...(isMade ? [] : [wrap(this.#keys.writes, JSON.stringify(stamp))])
     ]
-    await this.#behind(() => this.#store.commit([{ puts, deletes: [] }]))
-    this.#covered = covered
+    const { replaced: deletes } = batch
+    await this.#parts.behind(() => this.#store.commit([{ puts, deletes }]))
+    if (!isMade) this.#covered = covered
     return covered
   }
 
@@ -208,69 +310,47 @@ export class WriteIndex {
       if (!isTallyError(error, 'ledger.corrupt')) throw error
     }
     await this.#remove()
-    return nothing
+    return this.#begun()
   }
 
   async #stored(): Promise<Covered | undefined> {
     const key = this.#keys.writes
     const value = this.#store.get(key)
     if (value === undefined) return undefined
-    const stamp = JSON.parse(this.#codes.open(key, value).body.toString()) as Omit<
-      Covered,
-      'digest'
-    > & { readonly digest: Hash }
-    const { seq, receipts, receiptHash } = stamp
-    const last = receipts === 0 ? null : this.#receiptHashAt(receipts - 1)
-    if (last !== receiptHash) return undefined
+    const stamp = JSON.parse(this.#codes.open(key, value).body.toString()) as Stamp
+    const { seq, receipts, receiptHash, since = 0, linked = 0 } = stamp
+    const { boundary } = this.#parts.history() ?? {}
+    if (boundary !== undefined && seq < boundary.commits) return undefined
+    const isEnd = receipts === 0 || receipts === boundary?.receipts
+    const end = isEnd ? (boundary?.receiptHash ?? null) : this.#parts.receiptHashAt(receipts - 1)
+    if (end !== receiptHash) return undefined
     const running = new RunningDigest(this.#codes)
     for await (const [one, text] of this.#store.entries(this.#keys.written(''))) {
       running.add(one, text)
     }
     const { digest } = running
     const isWhole = digestCode(this.#codes, digest) === stamp.digest
-    return isWhole ? { seq, receipts, receiptHash, digest } : undefined
+    return isWhole ? { seq, receipts, receiptHash, digest, since, linked } : undefined
   }
 
   async #remove(): Promise<void> {
-    this.#covered = nothing
+    this.#covered = undefined
     const deletes: string[] = []
     for await (const [key] of this.#store.entries(this.#keys.allWrites())) deletes.push(key)
     if (deletes.length === 0) return
-    await this.#behind(() => this.#store.commit([{ puts: [], deletes }]))
+    await this.#parts.behind(() => this.#store.commit([{ puts: [], deletes }]))
   }
 }
 
-/** Writes of some commits, before they are put down. */
-class Batch {
-  readonly #index: WriteIndex
-  readonly #keys: StoreKeys
-  readonly #last = new Map<string, number>()
-  readonly writes: (readonly [key: string, body: Uint8Array])[] = []
+/** How far the records of the store go, as they say it. */
+type Stamp = Omit<Covered, 'digest' | keyof typeof unarchived> & {
+  readonly digest: Hash
+  readonly since?: number
+  readonly linked?: number
+}
 
-  constructor(index: WriteIndex, keys: StoreKeys) {
-    this.#index = index
-    this.#keys = keys
-  }
-
-  get size(): number {
-    return this.writes.length
-  }
-
-  add(key: string, index: number, valueHash: Uint8Array | undefined): void {
-    const previous = this.#last.get(key) ?? this.#index.last(key)
-    const body = Buffer.alloc(VALUE_AT + (valueHash?.length ?? 0))
-    body[0] = valueHash === undefined ? REMOVED : WRITTEN
-    body.writeUIntBE(previous === undefined ? 0 : previous + 1, 1, INDEX_BYTES)
-    if (valueHash !== undefined) body.set(valueHash, VALUE_AT)
-    this.writes.push([this.#keys.write(key, index), body])
-    this.#last.set(key, index)
-  }
-
-  last(): readonly (readonly [key: string, body: Uint8Array])[] {
-    return [...this.#last].map(([key, index]) => {
-      const body = Buffer.alloc(INDEX_BYTES)
-      body.writeUIntBE(index, 0, INDEX_BYTES)
-      return [this.#keys.writtenKey(key), body] as const
-    })
-  }
+/** `isMade`: it is not whole yet. `replaces`: writes of this receipt that a later one replaces. */
+interface Making {
+  readonly isMade?: boolean
+  readonly replaces?: number
 }

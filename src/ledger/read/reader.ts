@@ -69,6 +69,11 @@ export class Reader {
     this.#archived = options.archived
   }
 
+  /** What of the ledger is archived. */
+  get archived(): ArchivedHistory | undefined {
+    return this.#archived()
+  }
+
   /** `what` is read in it. Throws `ledger.archived`, `ledger.corrupt`. */
   record(seq: number, what = `Commit ${seq}`): CommitRecord {
     const known = this.#records.get(seq)

@@ -1,5 +1,5 @@
-import { type Json, limits, type Redactor, TallyError } from '../../core/index.js'
-import type { Ledger } from '../../ledger/index.js'
+import { isTallyError, type Json, limits, type Redactor, TallyError } from '../../core/index.js'
+import type { Ledger, PastLedger, PastValues } from '../../ledger/index.js'
 import type { Page } from './query-types.js'
 
 /** A key of the state, and its value; null where its body is withheld. */
@@ -34,10 +34,7 @@ export function outsideState(ledger: Pick<Ledger, 'past'>, redactor?: Redactor):
     { limit = limits.PAGE_ITEMS_DEFAULT, after }: StateListOptions = {}
   ): Promise<Page<StateEntry>> => {
     checkLimit(limit)
-    const past = await ledger.past()
-    if (past.receipts === 0) return { items: [], next: null }
-    const asOf = past.receipts - 1
-    const found = await past.values({ asOf, prefix, after: after ?? undefined, limit })
+    const found = await valuesNow(await ledger.past(), { prefix, after: after ?? undefined, limit })
     const items: StateEntry[] = []
     for (const { key, text } of found.values) {
       const value = text === undefined ? null : (JSON.parse(text) as Json)
@@ -51,6 +48,24 @@ export function outsideState(ledger: Pick<Ledger, 'past'>, redactor?: Redactor):
     get: async (key) => {
       const { items } = await list(key, { limit: 1 })
       return items[0]?.key === key ? items[0].value : undefined
+    }
+  }
+}
+
+/** How often values are read again that a run has changed while they were read. */
+const READ_AGAIN_MAX = 16
+
+/** A value that a run changes meanwhile may stand in an archive, as of the receipt before. */
+async function valuesNow(
+  past: PastLedger,
+  page: Omit<Parameters<PastLedger['values']>[0], 'asOf'>
+): Promise<PastValues> {
+  for (let again = 0; ; again += 1) {
+    if (past.receipts === 0) return { values: [], next: undefined }
+    try {
+      return await past.values({ ...page, asOf: past.receipts - 1 })
+    } catch (error) {
+      if (!isTallyError(error, 'ledger.archived') || again === READ_AGAIN_MAX) throw error
     }
   }
 }

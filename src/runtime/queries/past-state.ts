@@ -31,7 +31,11 @@ export async function statePage(
   if (asOf === undefined) return { items: [], next: null }
   const { values, next } = await past.values({ asOf, prefix, after: place?.after, limit })
   return {
-    items: values.map(({ key, text, index }) => ({ key, value: jsonOf(text), index })),
+    items: values.map(({ key, text, index }) => ({
+      key,
+      value: jsonOf(text),
+      index: index ?? null
+    })),
     next: next === undefined ? null : `${asOf}:${next}`
   }
 }

@@ -119,11 +119,11 @@ export interface StateLine {
   readonly key: string
   /** Null where the body is withheld. */
   readonly value: Json
-  /** The receipt that wrote it. */
-  readonly index: number
+  /** The receipt that wrote it; null where an archive has that, and nothing says which. */
+  readonly index: number | null
 }
 
-/** One write of a key: what the value was before and after it. */
+/** One write of a key: what the value was before it, null where an archive has that, and after. */
 export interface StateChange {
   readonly index: number
   readonly receiptHash: Hash

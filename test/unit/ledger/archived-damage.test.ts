@@ -86,6 +86,16 @@ it('L6: lost records of open history are safe mode, and the archive makes the le
   await isMadeAgain()
 })
 
+it('L4, L12: of a state that lost a value, which no receipt here names, no list is given', async () => {
+  expectVerifyFailure('previousStateRoot')
+  expect(await altered('/state/', 'removed')).toBe(true)
+  const tally = await openSnapshotLedger(place.path('ledger'))
+  const list = tally.state.list()
+  await expect(list).rejects.toMatchObject({ code: 'ledger.corrupt', message: /1 of its values/ })
+  await expect(tally.state.list()).rejects.toMatchObject({ code: 'ledger.corrupt' })
+  await tally.close()
+})
+
 describe('the id of an archived run (L6)', () => {
   it('begins nothing where its record was removed: that is safe mode', async () => {
     expectVerifyFailure('derived.archivedRuns')

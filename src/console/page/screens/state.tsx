@@ -202,12 +202,16 @@ function KeyRow(props: {
         <code>{shownLine(line.key)}</code>
       </span>
       <code class="tr mut c-value">{shownValue(line.value, 80)}</code>
-      <span class="r num dim">{`#${line.index}`}</span>
+      <span class="r num dim">{line.index === null ? 'archived' : `#${line.index}`}</span>
     </a>
   )
 }
 
 const HISTORY_ROWS = 20
+
+function setBy({ index }: StateLine): string {
+  return index === null ? 'set by a receipt that is archived' : `set by receipt ${index}`
+}
 
 function KeyPanel(props: {
   readonly stateKey: string
@@ -228,7 +232,7 @@ function KeyPanel(props: {
         <div class="mut">
           {line === undefined
             ? 'not in the list as of here: its absence can be proved, too'
-            : `set by receipt ${line.index}`}
+            : setBy(line)}
         </div>
       </div>
       {line === undefined ? null : (
