@@ -74,6 +74,7 @@ export {
   queueTermsFor
 } from './code/queue.js'
 export { signalNamed } from './code/receiving.js'
+export { runEffects } from './code/run-effects.js'
 export type { SchemaInput, SchemaOutput, TypedSchema } from './code/schema.js'
 export type {
   FunctionStepOptions,

@@ -57,6 +57,7 @@ function showRun(frame: Frame, view: RunView): void {
   output.line(text`document   ${name} ${definitionHash}`)
   output.line(text`started    ${timeText(startedAt)}`)
   output.line(text`changed    ${timeText(updatedAt)}, ${view.entries} journal entries`)
+  if (view.tags !== undefined) output.line(text`tags       ${view.tags.join(', ')}`)
   output.line(text`input      ${shortValue(input)}`)
   if (response !== null) {
     output.line(text`result     ${response.reason ?? ''} ${shortValue(response.data)}`)

@@ -53,6 +53,7 @@ describe('a ledger that is held', () => {
     expect(queued.stdout).not.toMatch(/^one /m)
     const tagged = await asked('runs', '--tag', 'urgent')
     expect(tagged.stdout.match(/^(one|two) /gm)?.length).toBe(2)
+    expect((await asked('show', 'one')).stdout).toMatch(/^tags +urgent$/m)
     expect((await asked('runs', '--parent', 'one')).stdout).toBe('')
   })
 

@@ -1,9 +1,7 @@
 import { ROOT_PATH } from '../chart/protocol.js'
 import type { ChildRequest, EffectRequest } from '../code/calls.js'
-import { PUBLISH_EFFECT } from '../code/exchange.js'
-import { CHILD_EFFECT } from '../code/function-context.js'
 import { type QueueTerms, queueOfEffect } from '../code/queue.js'
-import { TAGS_EFFECT } from '../code/tags.js'
+import { runEffects } from '../code/run-effects.js'
 import type { Attempt, LiveState } from './attempt.js'
 import type { PumpParts } from './parts.js'
 import type { QueuePlace } from './work-queue.js'
@@ -37,7 +35,7 @@ export class QueuedCalls {
   ): QueuePlace | undefined | 'waiting' {
     const { host, state, inbox } = this.#parts
     const { seq, effect } = call
-    if (neverQueued.has(effect)) return undefined
+    if (runEffects.has(effect)) return undefined
     const terms = this.#termsOf(attempt, effect)
     if (terms === undefined) return undefined
     const { ask, at } = attempt
@@ -83,9 +81,6 @@ interface Waiting {
   readonly call: EffectRequest
   readonly place: QueuePlace
 }
-
-/** These wait for runs, or for nothing outside. */
-const neverQueued: ReadonlySet<string> = new Set([CHILD_EFFECT, PUBLISH_EFFECT, TAGS_EFFECT])
 
 /** The call of a workflow function that a step of it serves; undefined for any other step. */
 export function callServed(

@@ -82,6 +82,8 @@ export interface RunView extends RunSummary {
   readonly response: Response | null
   /** The `run.completed` receipt. */
   readonly receiptHash: Hash | null
+  /** Those of its start and those that its code has set, sorted; absent: none. */
+  readonly tags?: readonly string[]
   /** In memory now, and running. */
   readonly live: boolean
 }

@@ -70,8 +70,11 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
     await checkView(ledger, record, completed)
   }
   const { response } = record.last as unknown as { readonly response: Response }
+  const { tagsOfRun } = await import('../queries/run-tags.js')
+  const tags = await tagsOfRun(record, { ledger, live: (run) => runs?.liveTags(run) })
   return {
     ...runSummary(record, { ledger, runs }),
+    ...(tags.length === 0 ? {} : { tags }),
     definitionHash,
     input: input ?? null,
     response: isEnded(record) ? (response ?? null) : null,

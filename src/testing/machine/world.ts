@@ -5,7 +5,7 @@ import {
   type Located,
   type OutsideCall,
   type Performer,
-  PUBLISH_EFFECT
+  runEffects
 } from '../../block/index.js'
 import type { CapabilityPackage } from '../../capability/index.js'
 import { canonicalize, isJsonObject, type Json, type RunId, TallyError } from '../../core/index.js'
@@ -22,10 +22,7 @@ import type { Asking, Deed, Doing, KeyClash, WorldEffect, WorldParts } from './w
 const never = new Promise<never>(() => undefined)
 
 /** Effects of the runtime and of actions of workflows, in which no world takes part. */
-const inside: ReadonlySet<string> = new Set([
-  ...[CHILD_EFFECT, PUBLISH_EFFECT],
-  ...[EXECUTION_EFFECT, TIME_EFFECT]
-])
+const inside: ReadonlySet<string> = new Set([...runEffects, ...[EXECUTION_EFFECT, TIME_EFFECT]])
 
 /** In front of the name of a signal, where options say what is sent. */
 export const SIGNAL = 'signal '

@@ -35,20 +35,30 @@ export function changesAfter(before: Changes, events: readonly FeedEvent[]): Cha
   return { runs, log, mode, journals: { all, of } }
 }
 
-/** Filters as they are typed: `status:waiting name:freight june`. */
+type TypedFilter = { -readonly [Member in 'name' | 'status' | 'tag' | 'text']?: RunFilter[Member] }
+
+/** Filters as they are typed: `status:waiting name:freight tag:"two words" june`. */
 export function filterIn(text: string): RunFilter {
-  const words = text.split(/\s+/).filter((word) => word !== '')
-  const filter: { status?: NonNullable<RunFilter['status']>; name?: string; text?: string } = {}
+  const words = text.match(/(?:[^\s"]|"[^"]*"|")+/g) ?? []
+  const filter: TypedFilter = {}
   const rest: string[] = []
   for (const word of words) {
-    const [, member, value] = /^(status|name):(.+)$/.exec(word) ?? []
+    const [, member, , bare, quoted] = /^(status|name|tag):(([^"]+)|"([^"]+)")$/.exec(word) ?? []
+    const value = bare ?? quoted
     const status = statuses.find((known) => known === value)
     if (member === 'status' && status !== undefined) filter.status = status
     else if (member === 'name' && value !== undefined) filter.name = value
+    else if (member === 'tag' && value !== undefined) filter.tag = value
     else rest.push(word)
   }
   if (rest.length > 0) filter.text = rest.join(' ')
   return filter
+}
+
+/** The filter for a tag, as it would be typed; undefined for one that cannot be. */
+export function tagFilter(tag: string): string | undefined {
+  if (tag.includes('"')) return undefined
+  return /\s/.test(tag) ? `tag:"${tag}"` : `tag:${tag}`
 }
 
 export const statuses = ['running', 'waiting', 'failed', 'done', 'cancelled', 'imported'] as const

@@ -3,8 +3,9 @@ import { useQuery } from '../client/query.js'
 import { Banner, Command, Facts, Hash, NotChecked, Problem, Section } from '../parts/basics.js'
 import { JsonView } from '../parts/json-view.js'
 import { WidgetPlan } from '../parts/widget-plan.js'
-import { linkTo } from '../pure/addresses.js'
+import { addressText, linkTo } from '../pure/addresses.js'
 import { diagnoseCommand, showCommand } from '../pure/commands.js'
+import { tagFilter } from '../pure/live-lists.js'
 import { questionOf } from '../pure/questions.js'
 import { shownId, shownLine, shownPath, shownValue } from '../pure/shown-text.js'
 import { dayText } from '../pure/time-text.js'
@@ -48,7 +49,7 @@ export function RunPanel({ shown }: { readonly shown: RunShown }) {
 }
 
 function About({ shown: { run, journal } }: { readonly shown: RunShown }) {
-  const { id, name, definitionHash, startedAt, updatedAt, receiptHash, status } = run
+  const { id, name, definitionHash, startedAt, updatedAt, receiptHash, status, tags } = run
   return (
     <Facts
       rows={[
@@ -58,6 +59,7 @@ function About({ shown: { run, journal } }: { readonly shown: RunShown }) {
         ['started', dayText(startedAt)],
         ['changed', dayText(updatedAt)],
         ['entries', String(journal.length)],
+        ...(tags === undefined ? [] : [['tags', <Tags key="tags" of={tags} />] as const]),
         [
           'receipt',
           receiptHash === null ? (
@@ -70,6 +72,28 @@ function About({ shown: { run, journal } }: { readonly shown: RunShown }) {
         ]
       ]}
     />
+  )
+}
+
+function Tags({ of: tags }: { readonly of: readonly string[] }) {
+  return (
+    <span class="row wrap">
+      {tags.map((tag) => (
+        <TagLink key={tag} tag={tag} />
+      ))}
+    </span>
+  )
+}
+
+/** A tag, and the runs that have it. */
+function TagLink({ tag }: { readonly tag: string }) {
+  const text = tagFilter(tag)
+  if (text === undefined) return <span class="tag">{shownLine(tag)}</span>
+  const href = addressText({ screen: 'runs', id: undefined, query: { text } })
+  return (
+    <a class="tag" href={href}>
+      {shownLine(tag)}
+    </a>
   )
 }
 

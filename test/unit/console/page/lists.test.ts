@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { changesAfter, filterIn, noChanges } from '../../../../src/console/page/pure/live-lists.js'
+import {
+  changesAfter,
+  filterIn,
+  noChanges,
+  tagFilter
+} from '../../../../src/console/page/pure/live-lists.js'
 import { ROWS_BEYOND, windowOf } from '../../../../src/console/page/pure/windowing.js'
 import type { FeedEvent } from '../../../../src/runtime/index.js'
 
@@ -63,5 +68,16 @@ describe('lists that follow the feed', () => {
       text: '88 12'
     })
     expect(filterIn('status:odd')).toEqual({ text: 'status:odd' })
+    expect(filterIn('june "a b" tag:"two words"')).toEqual({ tag: 'two words', text: 'june "a b"' })
+    expect(filterIn('tag: name:"open')).toEqual({ text: 'tag: name:"open' })
+  })
+
+  it.each(['vip', 'customer:42', 'two words', 'tab\tand line\n', 'é'])(
+    'finds the tag %j by what is typed for it',
+    (tag) => expect(filterIn(tagFilter(tag) ?? '')).toEqual({ tag })
+  )
+
+  it('types nothing for a tag with a quotation mark', () => {
+    expect(tagFilter('a "b"')).toBeUndefined()
   })
 })

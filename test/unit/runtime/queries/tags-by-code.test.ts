@@ -8,6 +8,7 @@ import {
   systemRandom
 } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
+import type { RunView } from '../../../../src/runtime/index.js'
 import { lasting } from '../../../support/lasting-store.js'
 import { openOn, until } from '../../../support/lives.js'
 
@@ -37,6 +38,12 @@ async function idsOf(tally: Opened, tag: string) {
 const tagsOf = async (tally: Opened) =>
   (await tally.runs({})).items.map(({ id, tags }) => [id, tags ?? []])
 
+async function shownOf(tally: Opened, id: string): Promise<RunView> {
+  const { signal } = new AbortController()
+  const shown = await tally.service({ method: 'show', params: { id }, signal })
+  return shown as unknown as RunView
+}
+
 describe('tags that code sets', () => {
   const waits: Code = async (ctx) => {
     await ctx.setTags(['customer:42', 'new'])
@@ -51,8 +58,10 @@ describe('tags that code sets', () => {
     await until(() => tally.run('a')?.status === 'waiting')
     expect(await tagsOf(tally)).toEqual([['a', ['customer:42', 'new', 'shop']]])
     for (const tag of ['shop', 'customer:42', 'new']) expect(await idsOf(tally, tag)).toEqual(['a'])
+    expect((await shownOf(tally, 'a')).tags).toEqual(['customer:42', 'new', 'shop'])
     await run.signal('paid', null)
     await run.result
+    expect((await shownOf(tally, 'a')).tags).toEqual(['customer:42', 'paid', 'shop'])
     expect(await idsOf(tally, 'new')).toEqual([])
     expect(await tagsOf(tally)).toEqual([['a', ['customer:42', 'paid', 'shop']]])
   })

@@ -46,6 +46,7 @@ const checkout = defineWorkflow({
   blocks: [book],
   async run(ctx, { order, cents }) {
     if (cents === 0) return { sent: false }
+    await ctx.setTags(['new'])
     await ctx.step('charge', notPerformed, { order, cents }, again)
     await ctx.atomic('books', async (scope) => {
       await scope.step('debit', book, { key: 'customer', cents: -cents })
