@@ -57,7 +57,10 @@ async function earlierOutcome(
   runId: RunId,
   signal: SentSignal
 ): Promise<SignalOutcome> {
-  for await (const { value } of store.parts.ledger.journal(runId)) {
+  const { ledger } = store.parts
+  // An archive has its signals: whether this one was among them is not looked up.
+  if (ledger.archiving.errorOf(runId) !== undefined) return { accepted: false, reason: 'run_ended' }
+  for await (const { value } of ledger.journal(runId)) {
     // The journal gives back what the pump has written.
     const entry = value as unknown as JournalEntry
     if (entry.k !== 'signal' || entry.id !== signal.id) continue

@@ -100,6 +100,15 @@ it('G3, L6: an archived id is its run, with its result for the same work, and no
   await again.close()
 })
 
+it('W10: an archived run has ended for each signal, also for one that it was sent before', async () => {
+  const { tally } = await archivedTwice()
+  for (const id of ['one', 'one']) {
+    const outcome = await tally.signal('known', 'go', null, { id })
+    expect(outcome).toEqual({ accepted: false, reason: 'run_ended' })
+  }
+  await tally.close()
+})
+
 it('says of everything that is archived in which archive it stands', async () => {
   const { tally } = await archivedTwice()
   const isNamed = { code: 'ledger.archived', message: expect.stringMatching(/[12]\.archive/) }
