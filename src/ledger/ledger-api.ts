@@ -175,6 +175,7 @@ export interface Ledger {
   /** Keys that begin with `prefix`, by UTF-16 code units, queued changes included. */
   list(prefix: string): Promise<readonly string[]>
   append(item: JournalItem): Appended
+  /** Resolves when everything up to `position` is on disk, or up to the last that there is. */
   durable(position: Position): Promise<void>
   /** Whether everything up to `position` is on disk. */
   isDurable(position: Position): boolean

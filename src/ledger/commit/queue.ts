@@ -97,10 +97,11 @@ export class CommitQueue<Item> {
     return this.#pushed
   }
 
+  /** Resolves when a position is durable; one that nothing has yet stands for the last. */
   durable(position: Position): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
-    if (position <= this.#durable) return Promise.resolve()
     const target = Math.min(position, this.#pushed)
+    if (target <= this.#durable) return Promise.resolve()
     let wait = this.#waits.get(target)
     if (wait === undefined) {
       wait = newWait()

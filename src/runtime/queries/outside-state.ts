@@ -28,7 +28,14 @@ export interface OutsideState {
  * {@link OutsideState} of a ledger: what the last durable receipt has left. Secrets that a redactor
  * knows are taken out.
  */
-export function outsideState(ledger: Pick<Ledger, 'past'>, redactor?: Redactor): OutsideState {
+export function outsideState(
+  ledger: Pick<Ledger, 'past' | 'read' | 'durable' | 'state'>,
+  redactor?: Redactor
+): OutsideState {
+  const shown = async (text: string): Promise<Json> => {
+    const value = JSON.parse(text) as Json
+    return (await redactor?.inTurns('json', value)) ?? value
+  }
   const list = async (
     prefix = '',
     { limit = limits.PAGE_ITEMS_DEFAULT, after }: StateListOptions = {}
@@ -37,15 +44,20 @@ export function outsideState(ledger: Pick<Ledger, 'past'>, redactor?: Redactor):
     const found = await valuesNow(await ledger.past(), { prefix, after: after ?? undefined, limit })
     const items: StateEntry[] = []
     for (const { key, text } of found.values) {
-      const value = text === undefined ? null : (JSON.parse(text) as Json)
-      items.push({ key, value: (await redactor?.inTurns('json', value)) ?? value })
+      items.push({ key, value: text === undefined ? null : await shown(text) })
     }
     return { items, next: found.next ?? null }
   }
   return {
     list,
-    // The key itself comes before all that begin with it.
     get: async (key) => {
+      // A ledger that is whole has its state at hand, compared with its root as it is read.
+      if (ledger.state().mode === 'ready') {
+        const text = ledger.read(key)
+        await ledger.durable(Number.MAX_SAFE_INTEGER)
+        return text === undefined ? undefined : shown(text)
+      }
+      // The key itself comes before all that begin with it.
       const { items } = await list(key, { limit: 1 })
       return items[0]?.key === key ? items[0].value : undefined
     }

@@ -32,6 +32,15 @@ describe('CommitQueue', () => {
     await second
   })
 
+  it('D2: takes a position that nothing has yet for the last one', async () => {
+    const { written, push, durable } = queueOf()
+    await durable(Number.MAX_SAFE_INTEGER)
+    push('first')
+    await durable(Number.MAX_SAFE_INTEGER)
+    expect(written).toEqual([['first']])
+    await durable(2)
+  })
+
   it('D2: writes together what callers append that waited for the same flush', async () => {
     const { written, append } = queueOf()
     const rounds = async (name: string) => {

@@ -123,3 +123,20 @@ describe('finding runs', () => {
     }
   })
 })
+
+it('reads one key of the state without reading history', async () => {
+  const store = openMemoryStore()
+  const ofIndex = async () => {
+    const keys: string[] = []
+    for await (const [key] of store.entries({ gte: '', lt: '\u{10ffff}' })) keys.push(key)
+    return keys.filter((key) => key.includes('/writes'))
+  }
+  await using tally = await openOn(store, { blocks: [takes], random: systemRandom })
+  await tally.start(document, { id: 'a' })
+  await tally.signal('a', 'item', 'first')
+  await (await tally.attach('a')).result
+  expect(await tally.state.get('item/a')).toBe('first')
+  expect(await ofIndex()).toEqual([])
+  await tally.state.list('item/')
+  expect((await ofIndex()).length).toBeGreaterThan(0)
+})
