@@ -17,7 +17,7 @@ from tally.report import Report
 from tally.verifier import verify
 
 LEDGERS = Path(__file__).resolve().parents[2] / "test" / "vectors" / "ledgers"
-NAMES = ("approvals", "atomics", "bodies", "composites", "evidence", "intents", "plans", "system", "workflows", "open-wait", "open-plan", "open-subjects")
+NAMES = ("approvals", "atomics", "bodies", "composites", "evidence", "intents", "plans", "system", "workflows", "open-wait", "open-plan", "open-subjects", "open-tags")
 CHANGES = 40
 SEED = 20261122
 CHARACTERS = '0123456789abcdef"{}[],:xJ\n'

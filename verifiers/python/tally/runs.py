@@ -15,6 +15,7 @@ from .records import without
 from .report import Failure, Report, equal, require
 from .signals import EFFECT as SIGNAL
 from .signals import Signals, is_for_signal
+from .tags import Tags
 
 PLACE = {"path", "step", "attempt"}
 MEMBERS: dict[str, set[str]] = {
@@ -68,7 +69,7 @@ class Run:
     2. `receipts` is the tree over the receipt hashes of the run, each leaf 32 raw bytes.
     3. `sealed` are results that receipts of the run may name, each with the paths where it was sealed.
     4. `listed` are hashes of the keys that were listed, by attempt and request.
-    5. `approvals` is what approvers have signed, `signals` what the run was sent.
+    5. `approvals` is what approvers have signed, `signals` what the run was sent, `tags` what its code has set.
     6. `key` is the name of the key of a subject that it is under, if any.
     """
 
@@ -76,6 +77,7 @@ class Run:
         self.id = id
         self.approvals = Approvals(report)
         self.signals = Signals(report)
+        self.tags = Tags(report)
         self.started: dict[str, Any] = {}
         self.finished: Optional[dict[str, Any]] = None
         self.status = ""
@@ -309,6 +311,8 @@ class Runs:
         """Hashes of an entry that follow from its own members."""
         if "response" in MEMBERS[kind]:
             self._response(run, kind, entry["response"])
+        if kind in ("run.waiting", "run.resumed", "run.finished"):
+            run.tags.said(entry)
         if kind == "run.started":
             run.started = entry
             run.obligations = Obligations(entry, self._report)
@@ -328,6 +332,7 @@ class Runs:
             run.approvals.sealed(entry)
             run.obligations.sealed(entry)
             run.signals.sealed(entry)
+            run.tags.sealed(entry)
             if entry["effect"] == LIST:
                 run.listed.setdefault(_listing(entry, entry["requestHash"]), set()).add(hash_json(entry["body"]))
         elif kind == "rewound":
