@@ -350,8 +350,9 @@ describe('a workflow in code', () => {
     const tally = await open({ workflows: [flow], redactor })
     const run = tally.begin(flow, null, { id: 'r' })
     await tally.signal('r', 'key', { key: secret })
-    await until(async () => (await run.waits())[0]?.reason === 'external')
-    const [wait] = await run.waits()
+    const asked = async () => (await run.waits()).find(({ actions }) => actions.includes('resume'))
+    await until(async () => (await asked()) !== undefined)
+    const wait = await asked()
     if (wait === undefined) throw new Error('it asks')
     await run.resume(wait.token, { digest: wait.digest, value: { key: secret } })
     await run.result
