@@ -332,6 +332,8 @@ export const STATE_CACHE_ENTRIES_MAX = 8_192
 export const STATE_CACHE_LENGTH_MAX = 4 * 1024 * 1024
 /** Keys that were ever written of which one page of a past state looks at no more. */
 export const STATE_KEYS_LOOKED_AT_MAX = 4_096
+/** How often values of the state are read again that a run has changed while they were read. */
+export const STATE_READS_AGAIN_MAX = 16
 /** Receipts, commits, runs or checkpoint bytes after which derived records are written (L1). */
 export const DERIVE_RECEIPTS = 4_096
 export const DERIVE_COMMITS = 1_024

@@ -3,9 +3,10 @@ import { expect, it } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
 import { isTallyError, type Json } from '../../src/core/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
+import { archiveShare } from '../support/archived-share.js'
 import '../support/seed.js'
 import { cases } from '../support/effort.js'
-import { openSnapshotLedger, temporaryDirectory } from '../support/snapshots.js'
+import { documentOf, openSnapshotLedger, temporaryDirectory } from '../support/snapshots.js'
 
 /** G2: the state stays whole, whatever of its history is archived. */
 
@@ -54,13 +55,7 @@ const write = defineBlock({
   }
 })
 
-const document = {
-  schema: 'tally-composite/1',
-  name: 'write',
-  version: '1',
-  entry_point: 'write',
-  nodes: { write: { block: 'write', input: { ref: 'request.payload' } } }
-}
+const document = documentOf('write')
 
 const open = (location: string) =>
   openSnapshotLedger(location, { create: 'if-absent', blocks: [write] })
@@ -93,12 +88,8 @@ class Written {
         break
       }
       case 'archive': {
-        const first = tally.ledger.archiving.history?.boundary.receipts ?? 0
-        const { receipts } = tally.status()
-        const through = Math.min(first + Math.floor(act.share * (receipts - first)), receipts - 1)
-        if (through < first) return
-        await tally.archive({ path: this.path(`${this.#archives}.archive`), through })
-        this.#archives += 1
+        const path = this.path(`${this.#archives}.archive`)
+        if (await archiveShare(tally, { path, share: act.share })) this.#archives += 1
         break
       }
       case 'reopen':

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { WiredRuntime } from '../../src/runtime/index.js'
+import { archiveShare } from '../support/archived-share.js'
 import '../support/seed.js'
 import { cases } from '../support/effort.js'
 import {
@@ -87,14 +88,8 @@ class Archived {
   }
 
   async #archive(share: number): Promise<void> {
-    const { tally } = this
-    const first = tally.ledger.archiving.history?.boundary.receipts ?? 0
-    const { receipts } = tally.status()
-    const through = Math.min(first + Math.floor(share * (receipts - first)), receipts - 1)
     const path = this.path(`${this.archives.length}.archive`)
-    if (through < first) return
-    await tally.archive({ path, through })
-    this.archives.push(path)
+    if (await archiveShare(this.tally, { path, share })) this.archives.push(path)
   }
 
   async judge(): Promise<void> {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { cases } from '../support/effort.js'
 const worker = fileURLToPath(new URL('together-kill/worker.mjs', import.meta.url))
 const library = builtModule('index.js')
 const LIVES = 4
-const LIFE_MS_MAX = 1_500
+const LINES_MAX = 250
 
 interface Found {
   readonly lines: Readonly<Record<string, { readonly status: string; readonly data: unknown }>>
@@ -22,26 +22,16 @@ interface Found {
   readonly failure?: unknown
 }
 
-/** One process, killed so long after it opened its ledger; the last one ends by itself. */
+/** One process, killed behind so many lines of the witness; the last one ends by itself. */
 function life(folder: string, seed: number, number: number): Promise<string> {
-  const last = number === LIVES - 1
-  const given = JSON.stringify({ library, folder, seed, life: number, last })
-  const child = spawn(process.execPath, [worker, given])
-  const after = ((seed * 7_919 + number * 104_729) % LIFE_MS_MAX) + 100
-  let timer: NodeJS.Timeout | undefined
-  let [out, problems] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => {
-    if (out === '' && !last) timer = setTimeout(() => child.kill('SIGKILL'), after)
-    out += chunk.toString()
-  })
-  child.stderr.on('data', (chunk: Buffer) => {
-    problems += chunk.toString()
-  })
+  const isLast = number === LIVES - 1
+  const killedAt = isLast ? null : ((seed * 7_919 + number * 104_729) % LINES_MAX) + 20
+  const given = JSON.stringify({ library, folder, seed, life: number, killedAt })
   return new Promise((resolve, reject) => {
-    child.on('close', (code, signal) => {
-      clearTimeout(timer)
-      if (code === 0 || signal === 'SIGKILL') resolve(out)
-      else reject(new Error(`seed ${seed}, life ${number}: ${problems.slice(-2_000)}`))
+    execFile(process.execPath, [worker, given], (error, out, problems) => {
+      const isMeant = isLast ? error === null : error?.signal === 'SIGKILL'
+      if (isMeant) resolve(out)
+      else reject(new Error(`seed ${seed}, life ${number}: ${error?.message} ${problems}`))
     })
   })
 }

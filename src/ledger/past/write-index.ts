@@ -33,10 +33,9 @@ interface Covered {
   readonly linked: number
 }
 
-const unarchived = { since: 0, linked: 0 }
 const nothing: Covered = {
   ...{ seq: 0, receipts: 0, receiptHash: null, digest: emptyDigest },
-  ...unarchived
+  ...{ since: 0, linked: 0 }
 }
 
 /** What an index is made from. */
@@ -67,7 +66,8 @@ const RECORDS_IN_TURN = 16
  *
  * Owns: how far they go. Does not own: values; the commit records have them.
  *
- * - L1 They cover durable commits only, and each batch names how far it goes.
+ * - L1 They cover durable commits only, and each batch names how far it goes, but those of an index
+ *   that begins behind archives: until it is whole it counts for nothing, and is made anew.
  * - L12 Each has a code by the key of the ledger. A write names the one before it, and a digest
  *   covers what names the last write of each key: one that is missing or of earlier is found.
  * - G2 Where history was archived before it was made, it begins behind that: the values that no
@@ -242,10 +242,10 @@ export class WriteIndex {
     const { tree, commits } = this.#parts.durable()
     const stored = await this.#putStored(start, tree)
     const replaces = receipts - 1
-    let covered = await this.#read(stored, commits, { isMade: true, replaces })
+    let covered = await this.#read(stored, commits, { isUnfinished: true, replaces })
     // What was changed while it was read stands in the records behind.
     await this.#parts.settled()
-    covered = await this.#read(covered, this.#parts.durable().commits, { isMade: true })
+    covered = await this.#read(covered, this.#parts.durable().commits, { isUnfinished: true })
     await this.#checkWhole(tree)
     return this.#put(new WriteBatch(this, this.#keys), { ...covered, linked: covered.receipts })
   }
@@ -259,10 +259,10 @@ export class WriteIndex {
       if (tree.get(hashKey(key))?.equals(hash) !== true) continue
       batch.add(key, start.since - 1, hash)
       if (batch.size < WRITES_IN_BATCH) continue
-      covered = await this.#put(batch, covered, { isMade: true })
+      covered = await this.#put(batch, covered, { isUnfinished: true })
       batch = new WriteBatch(this, this.#keys)
     }
-    return this.#put(batch, covered, { isMade: true })
+    return this.#put(batch, covered, { isUnfinished: true })
   }
 
   /** Throws `ledger.corrupt` where a key of a tree is not among those that were written. */
@@ -276,7 +276,11 @@ export class WriteIndex {
     }
   }
 
-  async #put(batch: WriteBatch, upTo: Covered, { isMade = false }: Making = {}): Promise<Covered> {
+  async #put(
+    batch: WriteBatch,
+    upTo: Covered,
+    { isUnfinished = false }: Making = {}
+  ): Promise<Covered> {
     const running = new RunningDigest(this.#codes, upTo.digest)
     const wrap = (key: string, body: string | Uint8Array) =>
       [key, this.#codes.wrap(key, body, upTo.seq)] as const
@@ -293,11 +297,11 @@ export class WriteIndex {
     const puts = [
       ...batch.writes.map(([key, body]) => wrap(key, body)),
       ...last,
-      ...(isMade ? [] : [wrap(this.#keys.writes, JSON.stringify(stamp))])
+      ...(isUnfinished ? [] : [wrap(this.#keys.writes, JSON.stringify(stamp))])
     ]
     const { replaced: deletes } = batch
     await this.#parts.behind(() => this.#store.commit([{ puts, deletes }]))
-    if (!isMade) this.#covered = covered
+    if (!isUnfinished) this.#covered = covered
     return covered
   }
 
@@ -343,14 +347,14 @@ export class WriteIndex {
 }
 
 /** How far the records of the store go, as they say it. */
-type Stamp = Omit<Covered, 'digest' | keyof typeof unarchived> & {
+type Stamp = Omit<Covered, 'digest' | 'linked' | 'since'> & {
   readonly digest: Hash
   readonly since?: number
   readonly linked?: number
 }
 
-/** `isMade`: it is not whole yet. `replaces`: writes of this receipt that a later one replaces. */
+/** `isUnfinished`: the index is not whole yet. `replaces`: writes of this receipt that a later one replaces. */
 interface Making {
-  readonly isMade?: boolean
+  readonly isUnfinished?: boolean
   readonly replaces?: number
 }

@@ -64,9 +64,6 @@ export function outsideState(
   }
 }
 
-/** How often values are read again that a run has changed while they were read. */
-const READ_AGAIN_MAX = 16
-
 /** A value that a run changes meanwhile may stand in an archive, as of the receipt before. */
 async function valuesNow(
   past: PastLedger,
@@ -77,7 +74,8 @@ async function valuesNow(
     try {
       return await past.values({ ...page, asOf: past.receipts - 1 })
     } catch (error) {
-      if (!isTallyError(error, 'ledger.archived') || again === READ_AGAIN_MAX) throw error
+      if (!isTallyError(error, 'ledger.archived') || again === limits.STATE_READS_AGAIN_MAX)
+        throw error
     }
   }
 }

@@ -22,7 +22,7 @@ import type { Asking, Deed, Doing, KeyClash, WorldEffect, WorldParts } from './w
 const never = new Promise<never>(() => undefined)
 
 /** Effects of the runtime and of actions of workflows, in which no world takes part. */
-const inside: ReadonlySet<string> = new Set([...runEffects, ...[EXECUTION_EFFECT, TIME_EFFECT]])
+const inside: ReadonlySet<string> = new Set([...runEffects, EXECUTION_EFFECT, TIME_EFFECT])
 
 /** In front of the name of a signal, where options say what is sent. */
 export const SIGNAL = 'signal '

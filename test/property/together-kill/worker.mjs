@@ -1,13 +1,13 @@
 /**
  * A process that does what its seed says with everything at once: workflows in code, signals,
  * queues, schedules, archives, erasing, children, cancels and several identities. What it was told
- * is done stands in a file outside; so does each effect. `last`: it brings all to an end, and says
- * what it finds.
+ * is done stands in a file outside; so does each effect. It dies behind a line of that file, by its
+ * number; without one it brings all to an end, and says what it finds.
  */
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const { library, folder, seed, life, last } = JSON.parse(process.argv[2])
+const { library, folder, seed, life, killedAt } = JSON.parse(process.argv[2])
 const module = await import(library)
 const { defineBlock, defineWorkflow, openLocation } = module
 
@@ -16,7 +16,14 @@ function chance(below) {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
   return Math.floor((state / 2 ** 32) * below)
 }
-const say = (...words) => appendFileSync(join(folder, 'witness'), `${words.join(' ')}\n`)
+/** Far more than a life has. */
+const STEPS_MAX = 10_000
+let said = 0
+function say(...words) {
+  appendFileSync(join(folder, 'witness'), `${words.join(' ')}\n`)
+  said += 1
+  if (said === killedAt) process.kill(process.pid, 'SIGKILL')
+}
 const act =
   (name) =>
   (_input, { key }) => {
@@ -76,7 +83,6 @@ const location = await openLocation({
     desk: { concurrency: 4, partitionConcurrency: 1 }
   }
 })
-console.log('opened')
 say('opened', life)
 const names = ['', 'acme']
 const tallies = []
@@ -147,15 +153,12 @@ async function step(number) {
   }
 }
 
-if (!last) {
-  for (let number = 0; number < 400; number += 1) {
+if (killedAt !== null) {
+  for (let number = 0; number < STEPS_MAX; number += 1) {
     const work = step(number).catch(outcomes)
     if (chance(3) > 0) await work
   }
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  await location.close()
-  say('closed', life)
-  process.exit(0)
+  throw new Error('it has lived through all of its steps')
 }
 
 /** Answers and signals until nothing is open but schedules. */

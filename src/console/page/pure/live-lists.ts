@@ -43,7 +43,7 @@ export function filterIn(text: string): RunFilter {
   const filter: TypedFilter = {}
   const rest: string[] = []
   for (const word of words) {
-    const [, member, , bare, quoted] = /^(status|name|tag):(([^"]+)|"([^"]+)")$/.exec(word) ?? []
+    const [, member, bare, quoted] = /^(status|name|tag):(?:([^"]+)|"([^"]+)")$/.exec(word) ?? []
     const value = bare ?? quoted
     const status = statuses.find((known) => known === value)
     if (member === 'status' && status !== undefined) filter.status = status
