@@ -353,7 +353,10 @@ type Stamp = Omit<Covered, 'digest' | 'linked' | 'since'> & {
   readonly linked?: number
 }
 
-/** `isUnfinished`: the index is not whole yet. `replaces`: writes of this receipt that a later one replaces. */
+/**
+ * `isUnfinished`: the index is not whole yet. `replaces`: writes of this receipt that a later one
+ * replaces.
+ */
 interface Making {
   readonly isUnfinished?: boolean
   readonly replaces?: number
