@@ -143,6 +143,11 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => inNextTurn(resolve))
 }
 
+/** Resolves when no microtask is due any more, before anything else of the event loop. */
+export function microtasksDone(): Promise<void> {
+  return new Promise((resolve) => afterMicrotasks(resolve))
+}
+
 /** Acts when no microtask is due any more, before anything else of the event loop. */
 export function afterMicrotasks(act: () => void): void {
   // From within a microtask: what is asked for outside of one comes before all of them.

@@ -21,6 +21,7 @@ export {
   dateAt,
   elapsedMs,
   ManualClock,
+  microtasksDone,
   nextTurn,
   rfc3339,
   SteadyClock,

@@ -106,3 +106,138 @@ it.each(everyCall)('B12: begins with $call behind $ticks promises of its own', a
   if (first.call === 'signal') await tally.signal(id, 'go')
   expect(await run.result).toMatchObject({ status: 'done' })
 })
+
+type Act = 'answer' | 'fail' | 'forget' | 'race' | 'state'
+type Lanes = readonly (readonly {
+  readonly act: Act
+  readonly kind: Kind
+  readonly ticks: number
+}[])[]
+
+const kinds = ['read', 'write', 'sleep', 'signal', 'scope', 'child'] as const
+type Kind = (typeof kinds)[number]
+
+interface Asks {
+  ask(kind: Kind, name: string): Promise<unknown>
+  note(name: string): void
+}
+
+async function failed(asked: Promise<unknown>): Promise<never> {
+  await asked
+  throw new Error('it fails then')
+}
+
+/** Lanes that run beside each other, each act behind promises of its own. */
+async function inLanes(
+  lanes: Lanes,
+  { ask: askFor, note: noted }: Asks
+): Promise<readonly string[]> {
+  const order: string[] = []
+  const lane = async (acts: Lanes[number], at: number) => {
+    for (const [place, { act, kind, ticks }] of acts.entries()) {
+      const name = `lane-${at}-${place}`
+      const ask = () => askFor(kind, name)
+      for (let tick = 0; tick < ticks; tick += 1) await undefined
+      if (act === 'state') noted(name)
+      else if (act === 'forget') ask().catch(() => undefined)
+      else if (act === 'answer') await ask()
+      else if (act === 'fail') await failed(ask())
+      else {
+        const own = async () => {
+          for (let tick = 0; tick < ticks; tick += 1) await undefined
+        }
+        const asked = ask().then(() => 'answer')
+        order.push(await Promise.race([asked, own().then(() => 'own')]))
+      }
+      order.push(name)
+    }
+  }
+  await Promise.all(lanes.map(lane))
+  return order
+}
+
+const racing = defineBlock({
+  name: 'racing',
+  version: '1.0.0',
+  sideEffects: 'idempotent',
+  run: (ctx, lanes: Lanes) =>
+    inLanes(lanes, {
+      ask: (kind, name) => {
+        if (kind === 'sleep') return ctx.sleep(1)
+        if (kind === 'signal') return ctx.signal('go')
+        const sideEffects = kind === 'read' ? 'none' : 'idempotent'
+        return ctx.effect(name, { request: name, sideEffects, perform: async () => name })
+      },
+      note: (name) => ctx.state.set(name, name)
+    })
+})
+
+const racingFlow = defineWorkflow({
+  name: 'flow.racing',
+  version: '1.0.0',
+  blocks: [note],
+  run: (ctx, lanes: Lanes) =>
+    inLanes(lanes, {
+      ask: (kind, name) => {
+        if (kind === 'sleep') return ctx.sleep(1)
+        if (kind === 'signal') return ctx.signal('go')
+        if (kind === 'child') return ctx.child(leg, null, { id: `${ctx.runId}-${name}` })
+        if (kind === 'scope') {
+          return ctx.atomic(name, (scope) => {
+            scope.step('forgotten', note, `${name}-forgotten`).catch(() => undefined)
+            return scope.step('note', note, name)
+          })
+        }
+        return ctx.step(name, () => name, null, kind === 'read' ? { sideEffects: 'none' } : {})
+      },
+      note: () => undefined
+    })
+})
+
+const document = {
+  schema: 'tally-composite/1',
+  name: 'races',
+  version: '1.0.0',
+  entry_point: 'racing',
+  nodes: { racing: { block: 'racing', input: { ref: 'request.payload' } } }
+}
+
+const lanesOf: fc.Arbitrary<Lanes> = fc.array(
+  fc.array(
+    fc.record({
+      act: fc.constantFrom<Act>('answer', 'answer', 'answer', 'race', 'state', 'forget', 'fail'),
+      kind: fc.constantFrom(...kinds),
+      ticks: fc.integer({ min: 0, max: 30 })
+    }),
+    { minLength: 1, maxLength: 4 }
+  ),
+  { minLength: 1, maxLength: 4 }
+)
+
+it('D3: code that races answers with promises of its own does as it does when it runs again', {
+  timeout: 600_000
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(lanesOf, async (lanes) => {
+      await using tally = await createRuntime({
+        location: 'memory:',
+        create: 'if-absent',
+        insecurePlaintextKey: true,
+        blocks: [racing, note],
+        workflows: [racingFlow, leg]
+      })
+      for (const id of ['one', 'two']) {
+        const block = tally.begin(document, { id: `block-${id}`, inputs: lanes as never })
+        const flow = tally.begin(racingFlow, lanes, { id: `flow-${id}` })
+        for (let sent = 0; sent < lanes.flat().length; sent += 1) {
+          await Promise.all([tally.signal(block.id, 'go'), tally.signal(flow.id, 'go')])
+        }
+        await Promise.all([block.result, flow.result])
+      }
+      const report = await tally.verify()
+      expect(report.failure).toBeUndefined()
+      expect(report).toMatchObject({ ok: true, complete: true })
+    }),
+    { numRuns: cases({ usual: 60, long: 500, soak: 2_000 }) }
+  )
+})

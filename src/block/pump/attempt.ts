@@ -317,6 +317,7 @@ export class Attempt implements OpenAttempt {
         const answer = this.recorded.at(this.#given)
         if (answer === undefined || answer.seq === 0) continue
         await this.#turn()
+        if (this.block.body !== undefined && this.hasEnded) return this.#replayed()
         if (this.#execution?.isOver === true || !this.#asksFor(answer)) return this.#left(answer)
         if (this.#stale?.has(answer.seq) === true) return []
         const { body = await recall(answer) } = answer
@@ -325,6 +326,10 @@ export class Attempt implements OpenAttempt {
       await this.#turn()
       // What was sealed in that turn came too late for the loop.
     } while (this.#given < this.recorded.length)
+    return this.#replayed()
+  }
+
+  #replayed(): readonly number[] {
     this.#isReplaying = false
     if (this.#calls !== undefined) checkCallsMade(this, this.#calls, this.#execution?.calls)
     return []
@@ -391,6 +396,11 @@ export class Attempt implements OpenAttempt {
     }
     this.#given = this.recorded.length
     this.#answer(entry)
+  }
+
+  /** Whether the code of a workflow function has answers to come. */
+  get isOwed(): boolean {
+    return this.#due.length > 0
   }
 
   /** Gives the code of a workflow function its next answer; false when there is none. */

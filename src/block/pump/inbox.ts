@@ -1,4 +1,4 @@
-import { type Clock, type Json, limits, type TallyError } from '../../core/index.js'
+import { type Clock, type Json, limits, microtasksDone, type TallyError } from '../../core/index.js'
 import type { Outcome } from '../code/outcome.js'
 import type { RunFact } from '../run/decide.js'
 import type { SentSignal, SignalOutcome } from '../run/signals.js'
@@ -59,6 +59,7 @@ export class Inbox {
   #isHeld = false
   #isExpecting = false
   #isStirred = false
+  #hasAnswers = false
   #isGraceOver = false
   #halted: TallyError | undefined
   #callOffGrace: (() => void) | undefined
@@ -128,14 +129,28 @@ export class Inbox {
 
   post(fact: PumpEvent): void {
     this.#isExpecting = false
+    if (answers.has(fact.kind)) this.#hasAnswers = true
     this.#facts.push(fact)
     this.wake()
   }
 
   take(): PumpEvent | undefined {
-    const kind = this.#facts[0]?.kind
-    const isFromPeople = kind === 'message' || kind === 'question' || kind === 'signal'
-    return (isFromPeople ? this.#takeOverdue() : undefined) ?? this.#facts.shift()
+    return (this.#isNextFromPeople ? this.#takeOverdue() : undefined) ?? this.#facts.shift()
+  }
+
+  get #isNextFromPeople(): boolean {
+    const next = this.#facts[0]
+    return next !== undefined && isFromPeople.has(next.kind)
+  }
+
+  /**
+   * Resolves when code has done all that it does without an answer; undefined where the next fact
+   * gives none. What code does by itself comes before what it is given (D3).
+   */
+  beforeAnswers(): Promise<void> | undefined {
+    if (!this.#hasAnswers && !this.#isNextFromPeople) return undefined
+    this.#hasAnswers = false
+    return microtasksDone()
   }
 
   /** What fell due before now: posted behind others, or not posted yet. */
@@ -297,6 +312,12 @@ export class Inbox {
 }
 
 const noneArmed: ReadonlyMap<string, Armed> = new Map()
+
+/** Facts that give code an answer. */
+const answers: ReadonlySet<PumpEvent['kind']> = new Set(['due', 'performed'])
+
+/** Facts before which what is overdue is given (B3). */
+const isFromPeople: ReadonlySet<PumpEvent['kind']> = new Set(['message', 'question', 'signal'])
 
 /** Facts that are posted when they are due. */
 const isTimed: ReadonlySet<PumpEvent['kind']> = new Set(['deadline', 'due', 'timer'])

@@ -1,4 +1,4 @@
-import { type Json, nextTurn } from '../../core/index.js'
+import { type Json, microtasksDone, nextTurn } from '../../core/index.js'
 import { type AttemptCommand, ROOT_PATH } from '../chart/protocol.js'
 import { inputTooLarge } from '../code/outcome.js'
 import { keptEvent, rewoundDraft } from '../run/decide.js'
@@ -280,8 +280,15 @@ export class Leaves {
   giveBody(): Promise<true> | undefined {
     const { state } = this.#parts
     if (state.root.isFunction !== true) return undefined
-    const isGiven = state.attempts.get(ROOT_PATH)?.giveNext() === true
-    return isGiven ? nextTurn().then(() => true) : undefined
+    const body = state.attempts.get(ROOT_PATH)
+    return body?.isOwed === true ? this.#giveNext(body) : undefined
+  }
+
+  /** What code does by itself comes before what it is given, and what it does with that (D3). */
+  async #giveNext(body: Attempt): Promise<true> {
+    await microtasksDone()
+    if (body.giveNext()) await nextTurn()
+    return true
   }
 
   /** Lets go of an attempt that has ended. */

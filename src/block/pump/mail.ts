@@ -1,3 +1,4 @@
+import { microtasksDone } from '../../core/index.js'
 import { signalNamed } from '../code/receiving.js'
 import type { RunFact } from '../run/decide.js'
 import type { WaitBegun } from '../run/entries.js'
@@ -110,12 +111,23 @@ export class Mail {
 
   /** Gives one wait the signal that it is for; undefined: there is none. */
   deliver(): Promise<void> | undefined {
-    const { state, inbox } = this.#parts
-    if (inbox.isStopping) return undefined
-    const found = state.signals.delivery(state.waits, (wait) => this.#isReady(wait))
-    if (found === undefined) return undefined
+    if (this.#parts.inbox.isStopping || this.#delivery() === undefined) return undefined
+    return this.#give()
+  }
+
+  /** What code does by itself comes before what it is given (D3). */
+  async #give(): Promise<void> {
+    await microtasksDone()
+    const found = this.#delivery()
+    if (found === undefined) return
     const { wait, given } = found
-    return this.#act({ kind: 'delivery', wait, given }).then(() => this.#answered(wait, 'signal'))
+    await this.#act({ kind: 'delivery', wait, given })
+    this.#answered(wait, 'signal')
+  }
+
+  #delivery() {
+    const { signals, waits } = this.#parts.state
+    return signals.delivery(waits, (wait) => this.#isReady(wait))
   }
 
   /** Whether the code that has opened a wait still asks. */

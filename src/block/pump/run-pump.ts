@@ -179,6 +179,8 @@ export class RunPump implements CommitsPort {
         await delivering
         continue
       }
+      const quiet = this.inbox.beforeAnswers()
+      if (quiet !== undefined) await quiet
       const fact = this.#order.take(this.inbox)
       if (fact === undefined) {
         const end = await this.#rest()

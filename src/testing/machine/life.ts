@@ -5,7 +5,7 @@ import { storeAround } from '../store-around.js'
 /**
  * One life of a process. It counts boundaries (both sides of every commit and of every effect) and
  * dies at the one that its caller names; nothing that a dead process does reaches the disk or the
- * world.
+ * world, and its timers are gone.
  */
 export class Life {
   boundaries = 0
@@ -14,6 +14,8 @@ export class Life {
   diedAt: string | undefined
   readonly #dieAt: number
   readonly #died: () => void
+  /** What calls its timers off. */
+  readonly #timers = new Set<() => void>()
 
   constructor(options: { readonly dieAt?: number | undefined; readonly died?: () => void }) {
     this.#dieAt = options.dieAt ?? Number.POSITIVE_INFINITY
@@ -34,13 +36,26 @@ export class Life {
     if (this.isDead) return
     this.isDead = true
     this.diedAt = boundary
+    for (const callOff of this.#timers) callOff()
+    this.#timers.clear()
     this.#died()
   }
 
   clock(clock: ManualClock): Clock {
     return {
       now: () => clock.now(),
-      schedule: (at, due) => clock.schedule(at, () => (this.isDead ? undefined : due()))
+      schedule: (at, due) => {
+        if (this.isDead) return () => undefined
+        const callOff = clock.schedule(at, () => {
+          this.#timers.delete(callOff)
+          due()
+        })
+        this.#timers.add(callOff)
+        return () => {
+          this.#timers.delete(callOff)
+          callOff()
+        }
+      }
     }
   }
 
