@@ -7,6 +7,7 @@ import {
   type WorkflowContext
 } from '../../src/index.js'
 import { cases } from '../support/effort.js'
+import { runScenario } from '../support/run-to-end.js'
 
 /** B12, D3: promises of its own that code passes through before a call change nothing of it. */
 
@@ -239,5 +240,27 @@ it('D3: code that races answers with promises of its own does as it does when it
       expect(report).toMatchObject({ ok: true, complete: true })
     }),
     { numRuns: cases({ usual: 60, long: 500, soak: 2_000 }) }
+  )
+})
+
+it('D3, D6: so it does where its process dies on the way', { timeout: 600_000 }, async () => {
+  const deaths = fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 2 })
+  await fc.assert(
+    fc.asyncProperty(lanesOf, deaths, fc.boolean(), async (given, dies, isFunction) => {
+      // The drive of the machine knows of one run only.
+      const lanes = given.map((acts) => acts.filter(({ kind }) => kind !== 'child'))
+      // Verifies what is left in the end, with what the process had in memory and without.
+      const { result } = await runScenario(
+        {
+          document,
+          inputs: lanes as never,
+          registrations: () => ({ blocks: [racing, note], workflows: [racingFlow] }),
+          ...(isFunction ? { workflow: racingFlow.name } : {})
+        },
+        dies
+      )
+      expect(result.status).toMatch(/^(done|failed)$/)
+    }),
+    { numRuns: cases({ usual: 40, long: 400, soak: 2_000 }) }
   )
 })

@@ -1,8 +1,6 @@
-import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../../../../src/capability/index.js'
-import { loadEngine } from '../../../../src/capability/sandbox/engine.js'
 import { limits, ManualClock } from '../../../../src/core/index.js'
 import { request, runs, sandboxOfFile } from '../guest.js'
 
@@ -119,24 +117,5 @@ describe('the pool', () => {
     expect(await settled).toEqual(open.map(() => ({ status: 'rejected', reason: closed })))
     await expect(own.execute(loop)).rejects.toEqual(closed)
     await expect(own.warm()).rejects.toEqual(closed)
-  })
-})
-
-describe('loadEngine', () => {
-  it('takes no other bytes than those it was measured with', async () => {
-    const other = fileURLToPath(import.meta.url)
-    await expect(loadEngine(() => other)).rejects.toEqual(
-      expect.objectContaining({ code: 'sandbox.engine_mismatch' })
-    )
-  })
-
-  it('says what to install when there is no engine', async () => {
-    const none = () => {
-      throw new Error('not found')
-    }
-    await expect(loadEngine(none)).rejects.toMatchObject({
-      code: 'sandbox.engine_missing',
-      fix: 'Run: npm install --save-exact quickjs-emscripten-core@0.32.0'
-    })
   })
 })
