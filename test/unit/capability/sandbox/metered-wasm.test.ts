@@ -52,9 +52,9 @@ function moduleOf({ body, parameters = [], locals = [], results = [i32] }: Writt
     ...section(6, [1, i32, 1, 0x41, 5, end]),
     ...section(7, [2, ...named('run'), 0, 0, ...named('memory'), 2, 0]),
     ...section(9, [1, 0, 0x41, 0, end, 2, 0, 1]),
-    ...section(12, [1]),
+    ...section(12, [4]),
     ...section(10, [2, ...sized(code), ...sized([0, ...plain.slice(1)])]),
-    ...section(11, [1, 1, 4, 9, 8, 7, 6])
+    ...section(11, [4, ...[1, 1, 1].flatMap((kind) => [kind, 0]), 1, 4, 9, 8, 7, 6])
   ])
 }
 
@@ -126,7 +126,7 @@ describe('a module with its meter', () => {
     const inner = [0x03, 0x40, 0x20, 1, ...count(1), 0x6b, 0x22, 1, 0x0d, 0, end]
     const body = [
       ...[0x02, 0x40, end, ...count(1), 0x04, 0x40, 0x05, end],
-      ...[0x03, 0x40, ...count(3), 0x21, 1, ...inner],
+      ...[0x01, 0x03, 0x40, ...count(3), 0x21, 1, ...inner],
       ...[0x20, 0, ...count(1), 0x6b, 0x22, 0, 0x0d, 0, end, 0x20, 0]
     ]
     const written = { body, parameters: [i32], locals: [[1, i32]] as const }
@@ -155,9 +155,9 @@ describe('a module with its meter', () => {
   it('fills, copies and takes from its data what it did without a meter', () => {
     const body = [
       ...[...count(8), ...count(5), 0x20, 0, 0xfc, 11, 0],
-      ...[...count(20), ...count(0), ...count(4), 0xfc, 8, 0, 0],
+      ...[...count(20), ...count(0), ...count(4), 0xfc, 8, 3, 0],
       ...[...count(16), ...count(20), ...count(3), 0xfc, 10, 0, 0],
-      ...[0xfc, 9, 0, ...count(2)]
+      ...[0xfc, 9, 3, ...count(2)]
     ]
     const written = {
       body,
@@ -177,7 +177,7 @@ describe('a module with its meter', () => {
   })
 
   it('counts what is taken from its data', () => {
-    const init = [...count(0), ...count(0), 0x20, 0, 0xfc, 8, 0, 0, ...count(1)]
+    const init = [...count(0), ...count(0), 0x20, 0, 0xfc, 8, 3, 0, ...count(1)]
     expect(stepsOf({ body: init, parameters: [i32] }, 4)).toEqual({ result: 1, steps: 1 })
     const { run, meter } = running({ body: init, parameters: [i32] })
     const before = meter.value
@@ -230,8 +230,8 @@ describe('a module with its meter', () => {
     expect(() => stepsOf({ body: [0x00] })).toThrow('unreachable')
   })
 
-  it('takes a name and a module of any length', () => {
-    const name = 'm'.repeat(300)
+  it.each([127, 128, 300])('takes a name of %i bytes, and a long module', (length) => {
+    const name = 'm'.repeat(length)
     const body = [...Array.from({ length: 3000 }, () => [...count(1), 0x1a]).flat(), ...count(4)]
     const { [name]: meter, run } = instanceOf(
       meteredWasm(moduleOf({ body }), name)
