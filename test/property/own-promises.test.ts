@@ -56,7 +56,7 @@ const flow = defineWorkflow({
   blocks: [note],
   async run(ctx, parts: readonly Part[]) {
     for (const [place, { call, ticks }] of parts.entries()) {
-      for (let tick = 0; tick < ticks; tick += 1) await undefined
+      await pass(ticks)
       if (isCall(call)) await calls[call](ctx, `part-${place}`)
     }
     return parts.length
@@ -123,6 +123,10 @@ interface Asks {
   note(name: string): void
 }
 
+async function pass(ticks: number): Promise<void> {
+  for (let tick = 0; tick < ticks; tick += 1) await undefined
+}
+
 async function failed(asked: Promise<unknown>): Promise<never> {
   await asked
   throw new Error('it fails then')
@@ -138,17 +142,14 @@ async function inLanes(
     for (const [place, { act, kind, ticks }] of acts.entries()) {
       const name = `lane-${at}-${place}`
       const ask = () => askFor(kind, name)
-      for (let tick = 0; tick < ticks; tick += 1) await undefined
+      await pass(ticks)
       if (act === 'state') noted(name)
       else if (act === 'forget') ask().catch(() => undefined)
       else if (act === 'answer') await ask()
       else if (act === 'fail') await failed(ask())
       else {
-        const own = async () => {
-          for (let tick = 0; tick < ticks; tick += 1) await undefined
-        }
         const asked = ask().then(() => 'answer')
-        order.push(await Promise.race([asked, own().then(() => 'own')]))
+        order.push(await Promise.race([asked, pass(ticks).then(() => 'own')]))
       }
       order.push(name)
     }

@@ -48,6 +48,7 @@ interface Armed {
  * pump arms its waits once it is live, so that in recovery pending effects come before what fell
  * due meanwhile (K7).
  *
+ * - D3: no answer is taken before code has done all that it does without one.
  * - B3: a message comes after everything that fell due before it was taken, though the timer of
  *   that was late, or the process was down.
  */

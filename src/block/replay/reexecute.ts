@@ -60,10 +60,10 @@ export async function executeOnRecordedResults(
 ): Promise<Reexecuted> {
   let outcome: Outcome | undefined
   let halted: TallyError | undefined
-  const made = new Map<number, Call>()
+  const unanswered = new Map<number, Call>()
   const execution = new CallRun(input, {
     called: (call) => {
-      made.set(call.seq, call)
+      unanswered.set(call.seq, call)
       heard(call)
     },
     settled: (settled) => {
@@ -85,9 +85,10 @@ export async function executeOnRecordedResults(
     if (halted !== undefined) throw notExecuted(halted)
     // The children of a workflow function may end behind the code that has called them.
     const isBehind = input.block.body !== undefined && execution.isOver
-    const call = (isBehind ? made : execution.outstanding).get(entry.seq)
+    const call = (isBehind ? unanswered : execution.outstanding).get(entry.seq)
     const finding = contradiction(call, entry)
     if (finding !== undefined) return diverged(execution, finding, false)
+    unanswered.delete(entry.seq)
     if (!isBehind) call?.answer(entry.ok, entry.body, entry.at)
   }
   if (!execution.isOver) await patience(execution)

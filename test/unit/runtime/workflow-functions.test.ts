@@ -157,6 +157,33 @@ it('B12: code that goes another way on resume is run.diverged, with both and the
   await second.close()
 })
 
+it('B12: code that ends on resume without what it was given is run.diverged', async () => {
+  const location = join(mkdtempSync(join(tmpdir(), 'tally-function-')), 'ledger')
+  const flowOf = (isShort: boolean) =>
+    defineWorkflow({
+      name: 'order',
+      version: '1.0.0',
+      async run(ctx, _input: null) {
+        if (isShort) return
+        await ctx.sleep(1)
+        await ctx.wait({ reason: 'external' })
+      }
+    })
+  const flow = flowOf(false)
+  const first = await open([flow], location)
+  for await (const event of first.begin(flow, null, { id: 'r' }))
+    if (event.type === 'waiting' && event.actions.includes('resume')) break
+  await first.close()
+  const second = await open([flowOf(true)], location)
+  const run = await second.resume('r')
+  await expect(run.result).rejects.toMatchObject({
+    code: 'run.diverged',
+    context: { seq: 1, effect: 'timer', computed: 'no call' }
+  })
+  await run.cancel()
+  await second.close()
+})
+
 it('C4: an atomic part is one receipt, or nothing', async () => {
   const flow = defineWorkflow({
     name: 'transfer',

@@ -37,6 +37,7 @@ describe('D3, B12: answers that come behind the end of the code of a workflow fu
   })
 
   it.each([
+    ['a call that was answered before', { seq: 1 }, 'sealed.1', 'no such call'],
     ['a call that it has not made', { seq: 3 }, 'sealed.3', 'no such call'],
     ['another effect', { seq: 2, effect: 'wait' }, 'sealed.2', 'timer'],
     ['another request', { seq: 2, requestHash: 'a'.repeat(64) }, 'sealed.2.requestHash', undefined]
