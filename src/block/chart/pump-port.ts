@@ -1,4 +1,5 @@
 import type { AnyActorRef } from 'xstate'
+import { Attached } from '../../core/index.js'
 import type { BlockReport, PumpCommand } from './protocol.js'
 
 /**
@@ -14,7 +15,7 @@ export interface PumpPort {
 export type ActorSystem = AnyActorRef['system']
 
 // Keyed by actor system, so that one compiled chart serves many runs without closures.
-const pumps = new WeakMap<ActorSystem, PumpPort>()
+const pumps = new Attached<ActorSystem, PumpPort>()
 
 /** Joins a root actor's system to its pump; call it between `createActor` and `start`. */
 export function connectPump(system: ActorSystem, pump: PumpPort): void {

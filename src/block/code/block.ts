@@ -19,7 +19,7 @@ import {
   type Obligations
 } from './obligation.js'
 import { type BlockQueue, blockQueue } from './queue.js'
-import { anyValue, parserOf, parseWith, schemaOf } from './schema.js'
+import { anyValue, hashAnyInput, parserOf, parseWith, schemaOf } from './schema.js'
 import type { Parsed } from './value-schema.js'
 
 /** What executing a leaf needs of its block. */
@@ -363,23 +363,6 @@ export interface KernelWork {
   codeOf(recorded: RecordedProvider): Promise<Hash | undefined>
 }
 
-/** The JSON Schema of any value, as it stands in the hashes of the kernel's leaves. */
-const anyJson: Json = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  anyOf: [
-    { type: 'string' },
-    { type: 'number' },
-    { type: 'boolean' },
-    { type: 'null' },
-    { type: 'array', items: { $ref: '#' } },
-    {
-      type: 'object',
-      propertyNames: { type: 'string' },
-      additionalProperties: { $ref: '#' }
-    }
-  ]
-}
-
 /** A leaf whose code is the kernel's. Not for code from outside: it can write any state. */
 export function defineIntentBlock(definition: {
   readonly name: string
@@ -390,7 +373,7 @@ export function defineIntentBlock(definition: {
   const { name, version, sideEffects, work } = definition
   const run = (ctx: BlockContext) => ctx.fail('invalid_operation')
   const block = blockOf({ name, version, sideEffects, run }, () => ({
-    codeHash: hashJson({ name, version, schemas: { input: anyJson, output: null } }),
+    codeHash: hashAnyInput(name, version),
     // Its input is checked by the kernel itself.
     parseInput: anyValue,
     parseOutput: anyValue

@@ -1,5 +1,14 @@
 import type { z } from 'zod'
-import { inputJsonSchema, isJsonObject, type Json, TallyError } from '../../core/index.js'
+import {
+  canonicalize,
+  type Hash,
+  inputJsonSchema,
+  isJsonObject,
+  type Json,
+  once,
+  sha256Hex,
+  TallyError
+} from '../../core/index.js'
 import { type Parsed, readerOf, type StandardSchema } from './value-schema.js'
 
 /** A schema of zod, or of any library that keeps to the Standard Schema, with its types. */
@@ -63,4 +72,30 @@ export function schemaOf(name: string, schema: TypedSchema | undefined, which: s
     const problem = `its ${which} schema cannot be written as JSON Schema`
     throw new TallyError('block.invalid_definition', { name, problem }, { cause })
   }
+}
+
+/** The JSON Schema of any value, as it stands in the hashes of the kernel's leaves. */
+const anyJson = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  anyOf: [
+    { type: 'string' },
+    { type: 'number' },
+    { type: 'boolean' },
+    { type: 'null' },
+    { type: 'array', items: { $ref: '#' } },
+    {
+      type: 'object',
+      propertyNames: { type: 'string' },
+      additionalProperties: { $ref: '#' }
+    }
+  ]
+}
+
+// Its canonical text: each runtime that is opened needs it again.
+const writtenAnyJson = once(() => new Map([[anyJson, canonicalize(anyJson)]]))
+
+/** Hash of the code of a kernel's leaf: its name and version, and that it takes any value. */
+export function hashAnyInput(name: string, version: string): Hash {
+  const code = { name, version, schemas: { input: anyJson, output: null } }
+  return sha256Hex(canonicalize(code, writtenAnyJson()))
 }

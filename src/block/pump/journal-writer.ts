@@ -246,12 +246,27 @@ function responseOf(draft: EntryDraft, { dataText }: Completed): KnownTexts {
 
 /** What deciding needs of a pump: the time of the run, its seals and its compensations. */
 export function givenOf(writer: JournalWriter, host: PumpHost): Given {
-  const { journal } = host
-  return {
-    get at() {
-      return writer.now()
-    },
-    seal: (unitId, seq, bodyText) => journal.seal(unitId, seq, bodyText),
-    compensation: (effect) => host.provider(effect)?.compensate
+  return new GivenByPump(writer, host)
+}
+
+class GivenByPump implements Given {
+  readonly #writer: JournalWriter
+  readonly #host: PumpHost
+
+  constructor(writer: JournalWriter, host: PumpHost) {
+    this.#writer = writer
+    this.#host = host
+  }
+
+  get at(): number {
+    return this.#writer.now()
+  }
+
+  seal(...sealed: Parameters<Given['seal']>): ReturnType<Given['seal']> {
+    return this.#host.journal.seal(...sealed)
+  }
+
+  compensation(effect: string): ReturnType<Given['compensation']> {
+    return this.#host.provider(effect)?.compensate
   }
 }

@@ -1,4 +1,4 @@
-import { type ActorPath, canonicalize, copyJson, type Json } from '../../core/index.js'
+import { type ActorPath, canonicalize, copyJson, type Hash, type Json } from '../../core/index.js'
 import type { RecordedFailure, RecordedProvider } from '../code/block.js'
 import type { IntentInput } from '../code/call-run-input.js'
 import type { Call } from '../code/calls.js'
@@ -88,12 +88,7 @@ export async function executeAttempt(
     request: ask.request,
     view,
     ...(block.kernel === undefined ? {} : { kernel: intentInput(attempt, options) }),
-    lazy: {
-      seed,
-      get signal() {
-        return neverAborted()
-      }
-    }
+    lazy: new Unaborted(seed)
   }
   const calls = new Map<number, Call>()
   const executed = await executeOnRecordedResults(input, recordedResults.map(copied), (call) => {
@@ -133,9 +128,17 @@ function intentInput({ ask, payloadText }: AskedAttempt, options: LeafOptions): 
   }
 }
 
-// Made only when code asks for it: most never does.
-function neverAborted(): AbortSignal {
-  return new AbortController().signal
+/** A signal that nothing aborts. Made only when code asks for it: most never does. */
+class Unaborted {
+  readonly seed: { readonly value: Hash }
+
+  constructor(seed: { readonly value: Hash }) {
+    this.seed = seed
+  }
+
+  get signal(): AbortSignal {
+    return new AbortController().signal
+  }
 }
 
 function copied(entry: Sealed): Sealed {

@@ -4,21 +4,25 @@ import type { Store } from '../stores/port.js'
 
 /** A store that says of each commit record that it was read. */
 export function watchedStore(store: Store, identity: IdentityId, onRecord: () => void): Store {
-  const told = async function* (entries: ReturnType<Store['entries']>) {
-    for await (const entry of entries) {
-      onRecord()
-      yield entry
-    }
-  }
   return {
     get: (key) => store.get(key),
     entries: (range) => {
       const isOfCommits = range.gte.startsWith(`${identity}/commit/`)
-      return isOfCommits ? told(store.entries(range)) : store.entries(range)
+      return isOfCommits ? told(store.entries(range), onRecord) : store.entries(range)
     },
     commit: (items) => store.commit(items),
     compact: () => store.compact(),
     close: () => store.close()
+  }
+}
+
+async function* told(
+  entries: ReturnType<Store['entries']>,
+  onRecord: () => void
+): ReturnType<Store['entries']> {
+  for await (const entry of entries) {
+    onRecord()
+    yield entry
   }
 }
 

@@ -1,4 +1,4 @@
-import type { PumpHost, RunEnd, RunPump } from '../../block/index.js'
+import type { Position, PumpHost, RunEnd, RunPump } from '../../block/index.js'
 import { limits, type RunId, TallyError } from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
 import { DueRuns } from './due-runs.js'
@@ -6,7 +6,7 @@ import { isEnded } from './ended.js'
 import { isOfCode } from './ending-runs.js'
 import { OrphanedEffects } from './orphaned-effects.js'
 import { type Driven, rebuildRun, saveCheckpoint } from './parked-run.js'
-import type { RunEntry } from './run-entry.js'
+import type { LiveRun, RunEntry } from './run-entry.js'
 import { resultIn } from './run-records.js'
 import type { RunStore } from './run-store.js'
 import { RunTurns } from './run-turns.js'
@@ -31,7 +31,7 @@ export class RunDriver {
   constructor(store: RunStore) {
     this.store = store
     this.turns = new RunTurns(store.parts.host.queues, (runId) => this.#admitted(runId))
-    store.onSettle = (runId) => this.turns.leave(runId)
+    store.whenSettled((runId) => this.turns.leave(runId))
     this.withoutCode = new RunsWithoutCode(store.parts)
     this.orphanedEffects = new OrphanedEffects(store.parts)
   }
@@ -136,13 +136,7 @@ export class RunDriver {
         else store.settle(entry, { error })
       }
     })()
-    store.enter(entry, {
-      pump,
-      over,
-      get position() {
-        return pump.writer.position
-      }
-    })
+    store.enter(entry, new DrivenRun(pump, over))
   }
 
   /** The run's pump, resumed if it is parked; undefined once it has ended. */
@@ -264,14 +258,30 @@ export class RunDriver {
     entry.callOffDue?.()
     entry.callOffDue = undefined
     if (due === null || store.isClosing || quarantine.holds(entry.runId)) return
-    entry.callOffDue = host.clock.schedule(due, () => {
+    const callOff = host.clock.schedule(due, () => {
       entry.isDue = true
       const forget = this.#due.add(() => this.#fallenDue(entry))
-      entry.callOffDue = () => {
+      entry.setDue(() => {
         entry.isDue = false
         forget()
-      }
+      })
     })
+    entry.setDue(callOff)
+  }
+}
+
+/** A run that its pump drives. */
+class DrivenRun implements LiveRun {
+  readonly pump: RunPump
+  readonly over: Promise<void>
+
+  constructor(pump: RunPump, over: Promise<void>) {
+    this.pump = pump
+    this.over = over
+  }
+
+  get position(): Position {
+    return this.pump.writer.position
   }
 }
 

@@ -23,6 +23,8 @@ export type Beginning =
   | { readonly isNew: boolean; readonly position: Position; readonly refused?: never }
   | { readonly refused: RunResult }
 
+type WaitListener = (wait: OpenWait, position: Position) => void
+
 /** How a run came to its result, or why it has none. */
 export type Settled = { readonly result: RunResult } | { readonly error: unknown }
 
@@ -56,10 +58,9 @@ export class RunEntry {
   /** It is being cancelled: what its code fails with is held back, since that ends it otherwise. */
   isEnding = false
   heldBack: Settled | undefined
-  /** Called for every wait that a message can end, with what must be durable before it is shown. */
-  onWait: ((wait: OpenWait, position: Position) => void) | undefined
   earlier: EarlierWaits | undefined
   readonly #outbox: Outbox
+  #waitListeners: WaitListener[] | undefined
   readonly #hasListener: boolean
   /** The entry of the same run that has the channel. */
   #first: RunEntry | undefined
@@ -130,13 +131,23 @@ export class RunEntry {
     return entry
   }
 
-  /** Adds a listener for every wait that a message can end. */
-  whenWaiting(listener: NonNullable<RunEntry['onWait']>): void {
-    const earlier = this.onWait
-    this.onWait = (wait, position) => {
-      earlier?.(wait, position)
-      listener(wait, position)
-    }
+  /**
+   * Adds a listener for every wait that a message can end; it is given what must be durable before
+   * the wait is shown.
+   */
+  whenWaiting(listener: WaitListener): void {
+    this.#waitListeners ??= []
+    this.#waitListeners.push(listener)
+  }
+
+  /** Tells its listeners of a wait. */
+  waiting(wait: OpenWait, position: Position): void {
+    for (const listener of this.#waitListeners ?? []) listener(wait, position)
+  }
+
+  /** Sets what calls off its due time, or its turn once that has come. */
+  setDue(callOff: () => void): void {
+    this.callOffDue = callOff
   }
 
   /** Hands an event on once it is durable; as a rule it has no readers. */

@@ -53,7 +53,7 @@ export class RunMessages {
   constructor(driver: RunDriver) {
     this.#driver = driver
     this.#store = driver.store
-    this.#store.onWait = (entry, wait) => this.#opened(entry, wait)
+    this.#store.whenWaiting((entry, wait) => this.#opened(entry, wait))
   }
 
   /** Sets who decides about permissions; once, when the runtime is wired. */

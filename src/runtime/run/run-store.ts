@@ -15,13 +15,11 @@ import type { RunsOptions } from './run-terms.js'
  */
 export class RunStore {
   readonly parts: RunsOptions
-  /** Called for every wait that opens, or is found open when its run is resumed. */
-  onWait: ((entry: RunEntry, wait: OpenWait) => void) | undefined
-  /** Called for every run that has its result, or is given up by this process. */
-  onSettle: ((runId: RunId) => void) | undefined
   isClosing = false
   readonly #entries = new Map<RunId, RunEntry>()
   #live = 0
+  #onWait: ((entry: RunEntry, wait: OpenWait) => void) | undefined
+  #onSettle: ((runId: RunId) => void) | undefined
 
   constructor(parts: RunsOptions) {
     this.parts = parts
@@ -39,6 +37,16 @@ export class RunStore {
       found ??= busyWith
     }
     return found
+  }
+
+  /** Sets what hears of every wait that opens, or is found open when its run is resumed. */
+  whenWaiting(listener: (entry: RunEntry, wait: OpenWait) => void): void {
+    this.#onWait = listener
+  }
+
+  /** Sets what hears of every run that has its result, or is given up by this process. */
+  whenSettled(listener: (runId: RunId) => void): void {
+    this.#onSettle = listener
   }
 
   get(runId: RunId): RunEntry | undefined {
@@ -115,7 +123,7 @@ export class RunStore {
     const { runId } = entry
     entry.settle(how)
     if (this.get(runId) === entry) this.#entries.delete(runId)
-    this.onSettle?.(runId)
+    this.#onSettle?.(runId)
     this.parts.registry.rooms.disposeRun(runId)
   }
 
@@ -144,8 +152,8 @@ export class RunStore {
 
   #emit(entry: RunEntry, event: RunEvent, position: Position): void {
     if (event.type === 'waiting') {
-      entry.onWait?.(event, position)
-      this.onWait?.(entry, event)
+      entry.waiting(event, position)
+      this.#onWait?.(entry, event)
     } else if (event.type === 'block.settled' && isKernelStep(event)) {
       this.parts.onIntentWork?.(position)
     }

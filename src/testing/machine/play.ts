@@ -201,7 +201,7 @@ class Playing {
   }
 
   async #drive(runtime: WiredRuntime, life: Life): Promise<Outcome> {
-    const { mode, cause } = runtime.status()
+    const { mode, cause } = runtime.ledger.state()
     if (mode !== 'ready' && cause !== undefined) return { kind: 'error', error: this.#error(cause) }
     const quietTurns = this.#lives === 1 ? QUIET_TURNS : QUIET_TURNS_AGAIN
     const awaiting = { life, guests: this.#guests, quietTurns }

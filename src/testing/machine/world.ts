@@ -19,7 +19,10 @@ import { Life } from './life.js'
 import { isHostRefused, NETWORK_EFFECT, networkReason, networkResult } from './network-world.js'
 import type { Asking, Deed, Doing, KeyClash, WorldEffect, WorldParts } from './world-parts.js'
 
-const never = new Promise<never>(() => undefined)
+/** One of its own for each who waits: what waits for a shared one is never collected. */
+function never(): Promise<never> {
+  return new Promise(() => undefined)
+}
 
 /** Effects of the runtime and of actions of workflows, in which no world takes part. */
 const inside: ReadonlySet<string> = new Set([...runEffects, EXECUTION_EFFECT, TIME_EFFECT])
@@ -109,7 +112,7 @@ export class World {
   async #perform(given: EffectCall, asked: OutsideCall): Promise<Json> {
     const { effect } = asked.call
     const { life } = this
-    if (!life.passes(`before ${effect}`)) return never
+    if (!life.passes(`before ${effect}`)) return never()
     this.asked += 1
     if (this.asked > this.#parts.effectsMax) return this.#stop()
     this.#underWay += 1
@@ -117,7 +120,7 @@ export class World {
     try {
       if (!this.#isOnChain(asked.call.effect)) return await this.#act(given, asked, life)
       const result = await this.#chains.perform(given, asked)
-      return life.passes(`after ${asked.call.effect}`) ? result : never
+      return life.passes(`after ${asked.call.effect}`) ? result : never()
     } finally {
       this.#underWay -= 1
     }
@@ -130,11 +133,11 @@ export class World {
 
   async #performInside(given: EffectCall, { call, provider }: OutsideCall): Promise<Json> {
     const { life } = this
-    if (!life.passes(`before ${call.effect}`)) return never
+    if (!life.passes(`before ${call.effect}`)) return never()
     if (call.effect === CHILD_EFFECT) this.children.add(childOf(given.request))
     const perform = call.perform ?? provider?.perform.bind(provider)
     const result = (await perform?.(given)) as Json
-    return life.passes(`after ${call.effect}`) ? result : never
+    return life.passes(`after ${call.effect}`) ? result : never()
   }
 
   /** The side of the process: what it hears of its request. */
@@ -162,7 +165,7 @@ export class World {
             isAwaited: () => !life.isDead,
             serve: () => this.#serve(doing)
           })
-    if (!life.passes(`after ${effect}`)) return never
+    if (!life.passes(`after ${effect}`)) return never()
     if (served !== undefined && 'result' in served) {
       asking.isOpen = false
       return served.result
@@ -369,7 +372,7 @@ export class World {
 
   #stop(): Promise<never> {
     this.life.end('the end of the play')
-    return never
+    return never()
   }
 }
 

@@ -314,7 +314,7 @@ export class SimulatedNode {
       run.returnedAt = moment()
       trace.add(this.name, `${run.id} has ended: ${end.result.status}`)
     }
-    const { mode = 'ready', cause } = process.runtime?.status() ?? {}
+    const { mode = 'ready', cause } = process.runtime?.ledger.state() ?? {}
     if (mode === 'poisoned' || mode === 'safe') failure ??= { error: cause, run: undefined }
     if (failure === undefined) return
     if (mode !== 'safe' && this.#countWriteFaults() > this.#writeFaults) {
@@ -344,6 +344,7 @@ export class SimulatedNode {
   /** Reads the receipts that have become durable; false: something that was durable is gone. */
   async #read(runtime: WiredRuntime): Promise<boolean> {
     const { seen } = this
+    if (this.#isCaughtUp && runtime.ledger.state().receipts === seen.receipts.length) return true
     const lost = await seen.read(runtime, {
       from: this.#isCaughtUp ? seen.receipts.length : 0,
       take: ({ index, receipt: { intent, receiptHash } }) => {
