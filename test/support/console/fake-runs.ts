@@ -90,6 +90,7 @@ export interface MadeRun {
   readonly graph: DocumentGraph
   readonly startedAt: number
   readonly input?: Json
+  readonly tags?: readonly string[]
   readonly write: (journal: FakeJournal) => Ended
 }
 
@@ -106,6 +107,7 @@ export function madeRun({
   name = graph.name,
   startedAt,
   input = {},
+  tags,
   write
 }: MadeRun): FakeRun {
   const journal = new FakeJournal(id, { name, input, startedAt })
@@ -125,6 +127,7 @@ export function madeRun({
   }
   const view: RunView = {
     id: id as RunView['id'],
+    ...(tags === undefined ? {} : { tags }),
     name,
     status,
     startedAt,
@@ -227,6 +230,7 @@ function madeOnce(next: () => number, failed: (reason: string) => Ended): readon
       graph: payInvoices,
       startedAt: next(),
       input: { month: '2026-06' },
+      tags: ['customer:42', 'month:2026-06'],
       write: (journal) => {
         pays(20)(journal)
         journal.step('pick', { done: true })
