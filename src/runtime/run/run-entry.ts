@@ -145,7 +145,11 @@ export class RunEntry {
     for (const listener of this.#waitListeners ?? []) listener(wait, position)
   }
 
-  /** Sets what calls off its due time, or its turn once that has come. */
+  /**
+   * Sets what calls off its due time, or its turn once that has come. A method: V8 makes a closure
+   * that is assigned to a member as it is written in old space, where it holds all that it leads to
+   * until the next full collection.
+   */
   setDue(callOff: () => void): void {
     this.callOffDue = callOff
   }

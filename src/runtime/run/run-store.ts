@@ -39,6 +39,7 @@ export class RunStore {
     return found
   }
 
+  // Methods for the reason of RunEntry.setDue.
   /** Sets what hears of every wait that opens, or is found open when its run is resumed. */
   whenWaiting(listener: (entry: RunEntry, wait: OpenWait) => void): void {
     this.#onWait = listener
