@@ -90,7 +90,8 @@ export class WorkQueue {
   /** Takes a place; it has its turn at once where nothing stands in the way. */
   enter(asked: AskedTurn): QueuePlace {
     const place = new Place(asked, this.#nextOrder(), (one) => this.#left(one))
-    if (this.#waiting === 0 && this.#mayBegin() && this.#hasRoom(asked.partition)) {
+    const now = this.#clock.now()
+    if (this.#waiting === 0 && this.#mayBegin(now) && this.#hasRoom(asked.partition)) {
       this.#begin(place)
       return place
     }
@@ -146,8 +147,9 @@ export class WorkQueue {
   #admit(): void {
     if (this.#isAdmitting) return
     this.#isAdmitting = true
+    let now = this.#clock.now()
     try {
-      while (this.#waiting > 0 && this.#mayBegin()) {
+      while (this.#waiting > 0 && this.#mayBegin(now)) {
         const place = this.#next()
         if (place === undefined) break
         place.isWaiting = false
@@ -155,16 +157,17 @@ export class WorkQueue {
         this.#begin(place)
         // The caller of `enter` sees it by the place that it gets.
         if (place !== this.#entering) place.asked.admitted()
+        now = this.#clock.now()
       }
     } finally {
       this.#isAdmitting = false
     }
-    this.#watchRate()
+    this.#watchRate(now)
   }
 
-  #mayBegin(): boolean {
+  #mayBegin(now: number): boolean {
     if (this.#isHeld || this.#running.size >= this.limits.concurrency) return false
-    return this.#readyAt() <= this.#clock.now()
+    return this.#readyAt() <= now
   }
 
   #hasRoom(partition: string): boolean {
@@ -177,14 +180,15 @@ export class WorkQueue {
     return first === undefined ? Number.NEGATIVE_INFINITY : first + (rate?.perMs ?? 0)
   }
 
-  #watchRate(): void {
+  /** `now`: when nothing could begin. By a later time a turn may have come that nothing takes. */
+  #watchRate(now: number): void {
     this.#callOff?.()
     this.#callOff = undefined
     if (this.#isHeld || this.#waiting === 0) return
     if (this.#running.size >= this.limits.concurrency) return
     const at = this.#readyAt()
     // What waits for a place of its partition is admitted when one leaves.
-    if (at <= this.#clock.now()) return
+    if (at <= now) return
     this.#callOff = this.#clock.schedule(at, () => {
       this.#callOff = undefined
       this.#admit()
