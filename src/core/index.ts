@@ -2,8 +2,6 @@
  * core: what every room stands on. Pure values, hashes, limits, errors, and the two seams
  * (clock, random) through which nondeterminism may enter. Imports nothing of tallystick.
  */
-
-export { Attached } from './attached.js'
 export type {
   ActorPath,
   Brand,

@@ -1,6 +1,6 @@
 import type { ActorLogic } from 'xstate'
 import { blockChart } from '../../../machines/block.js'
-import { Attached, present } from '../../core/index.js'
+import { present } from '../../core/index.js'
 import {
   askDecision,
   askTimer,
@@ -130,7 +130,7 @@ export function leafTable(library: LeafLibrary): LeafTable {
 }
 
 // A library is that of one compiled parent, whose leaves run and are replayed many times.
-const tables = new Attached<LeafLibrary, LeafTable>()
+const tables = new WeakMap<LeafLibrary, LeafTable>()
 
 /** One step of the table. Pure apart from what it tells the sink; the same snapshot: ignored. */
 export function stepLeaf(

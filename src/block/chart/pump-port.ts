@@ -1,5 +1,4 @@
 import type { AnyActorRef } from 'xstate'
-import { Attached } from '../../core/index.js'
 import type { BlockReport, PumpCommand } from './protocol.js'
 
 /**
@@ -15,14 +14,20 @@ export interface PumpPort {
 export type ActorSystem = AnyActorRef['system']
 
 // Keyed by actor system, so that one compiled chart serves many runs without closures.
-const pumps = new Attached<ActorSystem, PumpPort>()
+// A member of the system and no WeakMap: V8 takes values in an old one for live until its next full
+// collection, and a pump leads to all of its run.
+const pump = Symbol('pump')
+
+interface Connected {
+  [pump]?: PumpPort
+}
 
 /** Joins a root actor's system to its pump; call it between `createActor` and `start`. */
-export function connectPump(system: ActorSystem, pump: PumpPort): void {
-  pumps.set(system, pump)
+export function connectPump(system: ActorSystem & Connected, port: PumpPort): void {
+  system[pump] = port
 }
 
 /** The pump of an actor system; undefined when none was connected (a drawn or inspected chart). */
-export function pumpOf(system: ActorSystem): PumpPort | undefined {
-  return pumps.get(system)
+export function pumpOf(system: ActorSystem & Connected): PumpPort | undefined {
+  return system[pump]
 }

@@ -249,6 +249,7 @@ export function givenOf(writer: JournalWriter, host: PumpHost): Given {
   return new GivenByPump(writer, host)
 }
 
+// A class: an object with a getter of its own is made in old space, and holds its pump there.
 class GivenByPump implements Given {
   readonly #writer: JournalWriter
   readonly #host: PumpHost

@@ -270,6 +270,7 @@ export class RunDriver {
   }
 }
 
+// A class: an object with a getter of its own is made in old space, and holds its pump there.
 /** A run that its pump drives. */
 class DrivenRun implements LiveRun {
   readonly pump: RunPump
