@@ -256,6 +256,8 @@ export const RESTING_RUNS_SHOWN_MAX = 20
 
 /** Signatures being checked at once in the thread pool (performance.md A1). */
 export const VERIFY_IN_FLIGHT_MAX = 64
+/** Signatures that are checked without the thread pool: about a millisecond. */
+export const VERIFY_AT_ONCE_MAX = 8
 /** How often a ledger that is being written is verified until two findings agree. */
 export const VERIFY_ATTEMPTS_MAX = 5
 /** Executions of each step in one verification: more find nothing that two do not. */

@@ -21,6 +21,8 @@ const CODE_AT = WATERMARK_AT + 6
 const BODY_AT = CODE_AT + 16
 const SUBKEY_BYTES = 32
 const CODED_AT = SUBKEY_BYTES + 14
+/** At first: records of one key of state or one run fit. */
+const SCRATCH_BYTES = 4096
 
 /** A derived record whose code is right. */
 export interface CodedRecord {
@@ -40,15 +42,15 @@ export const SHARE_AT = 16
 /**
  * Codes of derived records by the identity's blob key.
  *
- * Owns: the key made for it, and scratch space. L12: without the key no code is written or trusted.
+ * Owns: the key made for it, and scratch space, from its first code on: many openings need none.
+ * L12: without the key no code is written or trusted.
  */
 export class DerivedCodes {
   readonly #blobKey: Uint8Array
-  #scratch: Buffer
+  #scratch: Buffer | undefined
 
   constructor(blobKey: Uint8Array) {
     this.#blobKey = blobKey
-    this.#scratch = this.#scratchOf(4096)
   }
 
   /** Wraps a body for the store. */
@@ -97,8 +99,7 @@ export class DerivedCodes {
   #hash(key: string, value: Buffer): Buffer {
     // A UTF-16 unit has at most 3 bytes.
     const needed = CODED_AT + key.length * 3 + value.length
-    if (this.#scratch.length < needed) this.#scratch = this.#scratchOf(needed * 2)
-    const scratch = this.#scratch
+    const scratch = this.#scratchOf(needed)
     const keyLength = scratch.write(key, CODED_AT)
     const bodyLength = value.length - BODY_AT
     scratch.writeUInt32BE(keyLength, SUBKEY_BYTES)
@@ -108,9 +109,15 @@ export class DerivedCodes {
     return sha256(scratch.subarray(0, CODED_AT + keyLength + bodyLength))
   }
 
-  #scratchOf(length: number): Buffer {
-    const scratch = Buffer.allocUnsafe(length)
-    createHmac('sha256', this.#blobKey).update('tallystick/derived').digest().copy(scratch)
+  /** Space for so many bytes or more, which begins with the key of codes. */
+  #scratchOf(bytes: number): Buffer {
+    const known = this.#scratch
+    if (known !== undefined && known.length >= bytes) return known
+    const scratch = Buffer.allocUnsafe(Math.max(SCRATCH_BYTES, bytes * 2))
+    if (known === undefined) {
+      createHmac('sha256', this.#blobKey).update('tallystick/derived').digest().copy(scratch)
+    } else known.copy(scratch, 0, 0, SUBKEY_BYTES)
+    this.#scratch = scratch
     return scratch
   }
 }

@@ -1,6 +1,6 @@
 import { limits, type RunId } from '../../core/index.js'
 import { type ArchivedHistory, readHistory } from '../archive/history.js'
-import { codesOf } from '../derived/codes.js'
+import { codesOf, type DerivedCodes } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
 import { type Digest, storedDigest } from '../derived/digest.js'
 import { codedForm, uncheckedForm } from '../derived/record-form.js'
@@ -33,9 +33,10 @@ export async function startingPoint(options: {
   readonly readOnly: boolean
 }): Promise<StartingPoint> {
   const { store, keys, blobKey, readOnly } = options
-  const form = blobKey === undefined ? uncheckedForm : codedForm(codesOf(blobKey))
+  const codes = codesOf(blobKey)
+  const form = blobKey === undefined ? uncheckedForm : codedForm(codes)
   const archived = readHistory(store, keys, form)
-  const known = blobKey === undefined ? undefined : await knownRecords(store, keys, blobKey)
+  const known = blobKey === undefined ? undefined : await knownRecords(store, keys, codes)
   if (archived !== undefined && (known?.watermark.seq ?? 0) < archived.boundary.commits) {
     if (blobKey === undefined) {
       const { behindArchives } = await import('./behind-archives.js')
@@ -51,7 +52,7 @@ export async function startingPoint(options: {
   const derived = new Derived({
     store: inMemory ? new InMemoryDerived(store, keys) : store,
     keys,
-    codes: codesOf(blobKey),
+    codes,
     watermark,
     digest: known?.digest,
     openRuns: known?.openRuns,
@@ -88,9 +89,8 @@ async function rebuildOf(of: {
 async function knownRecords(
   store: Store,
   keys: StoreKeys,
-  blobKey: Uint8Array
+  codes: DerivedCodes
 ): Promise<KnownRecords | undefined> {
-  const codes = codesOf(blobKey)
   const watermark = readWatermark(store, keys, codes)
   if (watermark.digest === null) return undefined
   const { storageRoot } = watermark.pages

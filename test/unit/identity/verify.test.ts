@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { limits } from '../../../src/core/index.js'
 import {
   getPublicKey,
   isStrictPublicKey,
@@ -21,7 +22,12 @@ async function verdicts(
   message: Uint8Array,
   publicKey: Uint8Array
 ): Promise<readonly boolean[]> {
-  const [pooled = false] = await verifyMany([{ signature, message, publicKey }])
+  const item = { signature, message, publicKey }
+  const inPool = await verifyMany(new Array(limits.VERIFY_AT_ONCE_MAX + 1).fill(item))
+  const [pooled = false] = inPool
+  expect(inPool.filter((one) => one !== pooled)).toEqual([])
+  const [few = !pooled] = await verifyMany([item])
+  expect(few).toBe(pooled)
   return [
     verify(signature, message, publicKey),
     await verifyWithPoints(signature, message, publicKey),
