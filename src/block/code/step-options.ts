@@ -51,6 +51,8 @@ export interface FunctionStepOptions extends StepOptions {
 
 type Called = Pick<Block, 'name' | 'version' | 'obligations'>
 
+const backoffs: ReadonlySet<unknown> = new Set<StepRetry['backoff']>(['fixed', 'linear', 'exp'])
+
 /** Options as a chart takes them; undefined where all are the defaults. Throws `BlockFailure`. */
 export function nodeOptionsOf(options: StepOptions, block: Called): NodeOptions | undefined {
   const { retry, recovery = [], timeout, onError } = options
@@ -82,6 +84,10 @@ function retryOf(given: number | StepRetry): RetryPolicyStep {
   const { attempts, interval = 1_000, backoff = 'exp', maxInterval, errors } = retry
   if (!Number.isSafeInteger(attempts) || attempts < 1 || attempts > limits.RETRY_ATTEMPTS_MAX) {
     throw new BlockFailure('invalid_options', { option: 'retry.attempts' })
+  }
+  // Not every caller is compiled: another word would give a time that is no number.
+  if (!backoffs.has(backoff)) {
+    throw new BlockFailure('invalid_options', { option: 'retry.backoff', given: backoff })
   }
   return {
     kind: 'retry',

@@ -1,4 +1,4 @@
-import type { Clock, ManualClock } from '../../core/index.js'
+import type { Clock } from '../../core/index.js'
 import type { Store, StoreItem } from '../../ledger/index.js'
 import { storeAround } from '../store-around.js'
 
@@ -41,7 +41,7 @@ export class Life {
     this.#died()
   }
 
-  clock(clock: ManualClock): Clock {
+  clock(clock: Clock): Clock {
     return {
       now: () => clock.now(),
       schedule: (at, due) => {

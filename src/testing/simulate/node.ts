@@ -1,4 +1,4 @@
-import type { Json, ManualClock } from '../../core/index.js'
+import type { Clock, Json, ManualClock } from '../../core/index.js'
 import type { Store, StoreItem } from '../../ledger/index.js'
 import {
   type RunResult,
@@ -59,6 +59,8 @@ export class SimulatedNode {
   broken: (Broken & { readonly promise: string }) | undefined
   readonly #parts: NodeParts
   readonly #disk: FaultyDisk
+  /** Of its lives. */
+  readonly #clock: Clock
   readonly #people: People
   readonly #crashes: string[] = []
   #fate: LifeFate | undefined
@@ -76,7 +78,8 @@ export class SimulatedNode {
   constructor(parts: NodeParts) {
     const { clock, fate, carrier, stage, seed, place, inputs } = parts
     this.#parts = parts
-    const { effects, hosted } = stage
+    const { effects, hosted, wrapClock = () => clock } = stage
+    this.#clock = wrapClock(clock)
     const effectsMax = stage.bounds.effects
     const { packages = [] } = hosted ?? {}
     this.world = new World({ script: fate, clock, effects, effectsMax, packages, carrier })
@@ -246,12 +249,12 @@ export class SimulatedNode {
   }
 
   async #open(life: Life, store: Store): Promise<WiredRuntime> {
-    const { clock, stage } = this.#parts
+    const { stage } = this.#parts
     const { hosted, wrapOutside = (outside) => outside } = stage
     const runtime = await runtimeOn({
       ...stage.registrations(),
       ...this.#opening(),
-      ...{ store, clock: life.clock(clock) },
+      ...{ store, clock: life.clock(this.#clock) },
       ...(this.#guests === undefined ? {} : { sandbox: this.#guests }),
       outside: wrapOutside(this.world.outside)
     })

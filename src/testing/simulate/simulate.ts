@@ -32,7 +32,7 @@ export function simulate(options: SimulationOptions): Promise<SimulationReport> 
 }
 
 /** Parts of a simulation that tests of it replace. */
-export interface BrokenParts extends Pick<Stage, 'disk' | 'wrapOutside'> {
+export interface BrokenParts extends Pick<Stage, 'disk' | 'wrapOutside' | 'wrapClock'> {
   readonly eventsMax?: number
   readonly configurationsMax?: number
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { limits, Redactor } from '../../../src/core/index.js'
+import { canonicalize, limits, Redactor } from '../../../src/core/index.js'
 import { cases } from '../../support/effort.js'
 
 /** Where a redactor finds secrets, which of them it names, and what of a text is settled. */
@@ -63,6 +63,21 @@ describe('the places of secrets', () => {
       { from: 0, to: 16, reference: 'out' },
       { from: 17, to: 25, reference: 'in' }
     ])
+  })
+
+  it.each<[string, Record<string, string>, string]>([
+    ['the second', { a: 'aaaabbbb', b: 'bbbbccccdd', c: 'ccccddeee' }, '!!!![b]'],
+    ['the first', { a: 'aaaaaaaabbbb', b: 'bbbbcccc', c: 'ccccddddd' }, '!!!![a]'],
+    ['the third', { a: 'aaaabbbb', b: 'bbbbccccc', c: 'cccccddddd' }, '!!!![c]']
+  ])('are named for the longest of a chain, %s', (_, secrets, clean) => {
+    const [one = '', two = '', three = ''] = Object.values(secrets)
+    const shared = (left: string, right: string) => {
+      let length = Math.min(left.length, right.length)
+      while (!left.endsWith(right.slice(0, length))) length -= 1
+      return right.slice(length)
+    }
+    const text = `!!!!${one}${shared(one, two)}${shared(two, three)}`
+    expect(redactorOf(secrets).text(text)).toBe(clean)
   })
 
   it('are named for what each secret was read under last, whenever a text was looked at', () => {
@@ -160,6 +175,24 @@ describe('JSON without secrets', () => {
     expect(three.canonical('{"a":1}')).toBe('{"a":1}')
     expect(three.json(12_345_678)).toBe('[c]')
     expect(three.json(912_345_678.5)).toBe('9[c].5')
+  })
+
+  it('has a short mark where references of more bytes than characters are too long', () => {
+    const redactor = redactorOf({ [`env:${'\u00e4'.repeat(28)}`]: '12345678' })
+    const places = limits.VALUE_BYTES_MAX / 64
+    const text = canonicalize(`12345678${'x'.repeat(24)}`.repeat(places))
+    expect(redactor.canonical(text)).toBe(text.replaceAll('12345678', '[secret]'))
+    expect(redactor.text('12345678')).toBe(`[env:${'\u00e4'.repeat(28)}]`)
+  })
+
+  it.each([
+    ['env:B', '[env:B]'],
+    ['env:BB', '[env:BB]'],
+    ['env:BBB', '[secret]']
+  ])('has the reference %s where the longest text has room for it: %s', (reference, mark) => {
+    const redactor = redactorOf({ [reference]: 'abcdefgh' })
+    const before = 'x'.repeat(limits.VALUE_BYTES_MAX - 8)
+    expect(redactor.text(`${before}abcdefgh`).slice(before.length)).toBe(mark)
   })
 
   it('has a short mark for all secrets where their references are too long', () => {

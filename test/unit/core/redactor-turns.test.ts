@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalize, DocumentWork, limits, Redactor } from '../../../src/core/index.js'
+import { canonicalize, DocumentWork, type Json, limits, Redactor } from '../../../src/core/index.js'
 import { isLong } from '../../support/effort.js'
 import { encodings } from '../../support/secrets.js'
 import { stepsOf } from '../../support/steps-between-turns.js'
@@ -69,5 +70,53 @@ describe('S1: a redactor looks at a long text in slices', () => {
     const sliceSteps = limits.DOCUMENT_SLICE_STEPS / 5
     const { mostOfSlice } = await stepsOf(() => redactor().inTurns('text', text), { sliceSteps })
     expect(mostOfSlice).toBeLessThan(2 * sliceSteps)
+  })
+
+  it('and comes to what it comes to at once, whatever it is given', async () => {
+    const short = redactor()
+    const long = new Redactor()
+    long.know(`file:/${'x'.repeat(limits.VALUE_BYTES_MAX)}`, secret)
+    long.know('env:N', '12345678')
+    const texts = fc
+      .array(fc.constantFrom('a', '\\', '%25', ' ', secret, secret.slice(0, 9), '12345678'))
+      .map((parts) => parts.join(''))
+    const { json } = fc.letrec<{ json: Json }>((tie) => ({
+      json: fc.oneof(
+        { maxDepth: 3 },
+        texts,
+        fc.constantFrom(null, true, 0, -1.5, 12345678, 9_123_456_780),
+        fc.array(tie('json'), { maxLength: 3 }),
+        fc.dictionary(texts, tie('json'), { maxKeys: 3, noNullPrototype: true })
+      )
+    }))
+    await fc.assert(
+      fc.asyncProperty(json, fc.constantFrom(short, long), async (value, one) => {
+        const text = canonicalize(value)
+        expect(await one.inTurns('json', value)).toEqual(one.json(value))
+        expect(await one.inTurns('text', text)).toBe(one.text(text))
+        expect(await one.inTurns('canonical', text)).toBe(one.canonical(text))
+      })
+    )
+  })
+
+  it.each([-20, -17, -16, -1, 0, 1])(
+    'and finds a secret %i characters from where its first part ends',
+    async (shift) => {
+      const part = 64 * 1024
+      for (const length of [part + shift, 2 * part + shift]) {
+        const text = `${'x'.repeat(length)}${secret}`
+        expect(await redactor().inTurns('text', text)).toBe(`${'x'.repeat(length)}[env:A]`)
+        const between = `${text}${'x'.repeat(part)}${secret}y`
+        expect(await redactor().inTurns('text', between)).toBe(redactor().text(between))
+      }
+    }
+  )
+
+  it('and has the short mark in turns too, where a reference has too many bytes', async () => {
+    const wide = new Redactor()
+    wide.know(`env:${'\u00e4'.repeat(28)}`, '12345678')
+    const places = limits.VALUE_BYTES_MAX / 64
+    const text = canonicalize(`12345678${'x'.repeat(24)}`.repeat(places))
+    expect(await wide.inTurns('canonical', text)).toBe(wide.canonical(text))
   })
 })
