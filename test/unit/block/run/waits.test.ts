@@ -83,6 +83,26 @@ describe('the open waits of a run', () => {
     expect([again.nextAsking(one), again.nextAsking({ ...one, path: 'root/b' })]).toEqual([9, 2])
   })
 
+  it('B2: say whether one is due by then, the last of many before the others', () => {
+    const waits = new OpenWaits()
+    expect(waits.isSoonDue(100)).toBe(false)
+    waits.add(wait('never'))
+    expect(waits.isSoonDue(Number.MAX_SAFE_INTEGER)).toBe(false)
+    for (const [token, due] of [
+      ['a', 30],
+      ['b', 50],
+      ['c', 40]
+    ] as const) {
+      waits.add(wait(token, { due }))
+    }
+    expect([29, 30, 50].map((byMs) => waits.isSoonDue(byMs))).toEqual([false, true, true])
+    waits.remove('b')
+    expect([40, 39, 29].map((byMs) => waits.isSoonDue(byMs))).toEqual([true, true, false])
+    waits.remove('c')
+    waits.remove('a')
+    expect(waits.isSoonDue(100)).toBe(false)
+  })
+
   it('W7: refuse what does not fit them, and say why', () => {
     const waits = new OpenWaits()
     const answer = (more: object = {}) =>
