@@ -46,8 +46,6 @@ export interface Stage {
   /** For tests of the promises. */
   readonly disk?: FaultyDiskOptions
   readonly wrapOutside?: (outside: World['outside']) => World['outside']
-  /** The clock of all lives, for that of the world. */
-  readonly wrapClock?: (clock: ManualClock) => Clock
 }
 
 export interface PlayOptions {

@@ -40,6 +40,8 @@ export interface NodeParts {
   readonly fate: Fate
   readonly carrier: Carrier | undefined
   readonly clock: ManualClock
+  /** What its lives go by. */
+  readonly lifeClock: Clock
   readonly trace: Trace
   /** The place of the next event in the order of all. */
   moment(): number
@@ -59,8 +61,6 @@ export class SimulatedNode {
   broken: (Broken & { readonly promise: string }) | undefined
   readonly #parts: NodeParts
   readonly #disk: FaultyDisk
-  /** Of its lives. */
-  readonly #clock: Clock
   readonly #people: People
   readonly #crashes: string[] = []
   #fate: LifeFate | undefined
@@ -78,8 +78,7 @@ export class SimulatedNode {
   constructor(parts: NodeParts) {
     const { clock, fate, carrier, stage, seed, place, inputs } = parts
     this.#parts = parts
-    const { effects, hosted, wrapClock = () => clock } = stage
-    this.#clock = wrapClock(clock)
+    const { effects, hosted } = stage
     const effectsMax = stage.bounds.effects
     const { packages = [] } = hosted ?? {}
     this.world = new World({ script: fate, clock, effects, effectsMax, packages, carrier })
@@ -249,12 +248,12 @@ export class SimulatedNode {
   }
 
   async #open(life: Life, store: Store): Promise<WiredRuntime> {
-    const { stage } = this.#parts
+    const { lifeClock, stage } = this.#parts
     const { hosted, wrapOutside = (outside) => outside } = stage
     const runtime = await runtimeOn({
       ...stage.registrations(),
       ...this.#opening(),
-      ...{ store, clock: life.clock(this.#clock) },
+      ...{ store, clock: life.clock(lifeClock) },
       ...(this.#guests === undefined ? {} : { sandbox: this.#guests }),
       outside: wrapOutside(this.world.outside)
     })

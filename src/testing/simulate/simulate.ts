@@ -1,4 +1,11 @@
-import { type Json, limits, ManualClock, nextTurn, TallyError } from '../../core/index.js'
+import {
+  type Clock,
+  type Json,
+  limits,
+  ManualClock,
+  nextTurn,
+  TallyError
+} from '../../core/index.js'
 import { within } from '../ambient.js'
 import type { Stage } from '../machine/play.js'
 import type { PreparedTarget } from '../machine/prepared-target.js'
@@ -32,7 +39,9 @@ export function simulate(options: SimulationOptions): Promise<SimulationReport> 
 }
 
 /** Parts of a simulation that tests of it replace. */
-export interface BrokenParts extends Pick<Stage, 'disk' | 'wrapOutside' | 'wrapClock'> {
+export interface BrokenParts extends Pick<Stage, 'disk' | 'wrapOutside'> {
+  /** The clock of the lives of a node, for that of the world. */
+  readonly wrapClock?: (clock: ManualClock) => Clock
   readonly eventsMax?: number
   readonly configurationsMax?: number
 }
@@ -95,6 +104,7 @@ class Simulation {
     {
       eventsMax = limits.SIMULATION_EVENTS_MAX,
       configurationsMax = limits.LINEAR_CONFIGURATIONS_MAX,
+      wrapClock = (clock) => clock,
       ...broken
     }: BrokenParts
   ) {
@@ -114,6 +124,7 @@ class Simulation {
       const node = new SimulatedNode({
         ...{ name, place, seed, inputs: runs, clock: this.#clock, trace: this.#trace, fate },
         carrier: this.#network?.of(name, fate),
+        lifeClock: wrapClock(this.#clock),
         stage: { ...stageOf({ ...target, effects: {} }, { ...played, context }), ...broken },
         moment: () => {
           this.#moments += 1
