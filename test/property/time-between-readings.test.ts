@@ -9,7 +9,7 @@ import { cases } from '../support/effort.js'
 
 /**
  * Time passes between two readings of a clock, and what is due by the second was not by the first.
- * Where code reads it twice for one decision, work may wait for ever, or happen before its time.
+ * Where code reads it twice for one decision, work may wait for ever.
  */
 
 /** How far time moves at one reading. */
@@ -90,7 +90,7 @@ const anyPassing: fc.Arbitrary<Passing> = fc.record({
   })
 })
 
-it('L1, L15, Q8: runs end and verify, whenever time passes between readings', async () => {
+it('Q8: runs end and verify, whenever time passes between readings', async () => {
   let ended = 0
   const numRuns = cases({ usual: 30, long: 500 })
   await fc.assert(

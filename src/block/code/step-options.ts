@@ -87,7 +87,7 @@ function retryOf(given: number | StepRetry): RetryPolicyStep {
   }
   // Not every caller is compiled: another word would give a time that is no number.
   if (!backoffs.has(backoff)) {
-    throw new BlockFailure('invalid_options', { option: 'retry.backoff', given: backoff })
+    throw new BlockFailure('invalid_options', { option: 'retry.backoff' })
   }
   return {
     kind: 'retry',

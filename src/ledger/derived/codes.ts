@@ -42,8 +42,8 @@ export const SHARE_AT = 16
 /**
  * Codes of derived records by the identity's blob key.
  *
- * Owns: the key made for it, and scratch space, from its first code on: many openings need none.
- * L12: without the key no code is written or trusted.
+ * Owns: the key made for it, and scratch space, from its first code on. L12: without the key no
+ * code is written or trusted.
  */
 export class DerivedCodes {
   readonly #blobKey: Uint8Array

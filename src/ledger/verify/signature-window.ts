@@ -7,8 +7,8 @@ const BATCH = 16
 const OPEN_BATCHES = 16
 
 /**
- * Checks signatures in the thread pool while the caller continues: a bounded number of batches is
- * open, so that memory stays flat and a bad signature is found soon.
+ * Checks signatures in the thread pool while the caller continues, but for a last few: a bounded
+ * number of batches is open, so that memory stays flat and a bad signature is found soon.
  */
 export class SignatureWindow<Place> {
   #batch: { readonly place: Place; readonly signed: SignedBytes }[] = []

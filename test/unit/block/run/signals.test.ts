@@ -52,7 +52,7 @@ const place = fc.nat(places.length - 1)
 const name = fc.constantFrom('paid', 'sent')
 const step = fc.oneof(
   fc.record({ kind: fc.constant('send' as const), name }),
-  fc.record({ kind: fc.constant('take' as const), name, place, seq: fc.nat(5) }),
+  fc.record({ kind: fc.constant('take' as const), name, place }),
   fc.record({ kind: fc.constantFrom('keep' as const, 'back' as const), place }),
   fc.record({ kind: fc.constant('drop' as const), place, calls: fc.array(fc.nat(5)) }),
   fc.record({
