@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { TallyError } from '../core/index.js'
 import type { LocationRepair, RemediedCause } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
@@ -8,6 +9,7 @@ import { text } from './frame/text.js'
 
 export interface RecoverCommandOptions {
   readonly cut?: boolean
+  readonly archive?: readonly string[]
   readonly note?: readonly string[]
   readonly acknowledgeNotes?: boolean
   readonly acceptLock?: boolean
@@ -20,6 +22,7 @@ export interface RecoverCommandOptions {
  */
 export async function recover(frame: Frame, options: RecoverCommandOptions): Promise<ExitCode> {
   const { output } = frame
+  const archives = (options.archive ?? []).map((path) => resolve(frame.cwd, path))
   const notes = await Promise.all((options.note ?? []).map((path) => readNote(frame, path)))
   const found = await atHolder<LocationRepair | TallyError>(frame, {
     owner: (owner, path) =>
@@ -29,7 +32,7 @@ export async function recover(frame: Frame, options: RecoverCommandOptions): Pro
       const { cut: allowCut = false, acknowledgeNotes = false, ...consents } = options
       const { acceptLock = false, removePackages = false } = consents
       return recoverLocation(directory, {
-        ...{ notes, allowCut, acknowledgeNotes, acceptLock, removePackages },
+        ...{ notes, archives, allowCut, acknowledgeNotes, acceptLock, removePackages },
         identity: frame.identity,
         passphrase: givenPassphrase(frame),
         onCauses: (causes) => tell(frame, causes)
@@ -39,8 +42,7 @@ export async function recover(frame: Frame, options: RecoverCommandOptions): Pro
   if (found instanceof TallyError) throw found
   const { recovery, live, kept, causes, removed } = found
   output.document('recovery', { ...recovery, live, kept, causes, removed })
-  const isMended = causes.length > 0 && recovery.kind === 'clean'
-  output.line(text`${output.paint('green', isMended ? mended : told[recovery.kind])}`)
+  output.line(text`${output.paint('green', toldOf(recovery, causes))}`)
   for (const codeHash of removed) {
     output.line(text`removed the stored bytes of ${codeHash}: install that package again`)
   }
@@ -59,6 +61,13 @@ function tell({ output }: Frame, causes: readonly RemediedCause[]): void {
     output.log(text`lost by it: ${loses ?? 'nothing'}`)
   }
 }
+
+function toldOf(recovery: LocationRepair['recovery'], causes: readonly RemediedCause[]): string {
+  if (recovery.kind === 'clean') return causes.length > 0 ? mended : told.clean
+  return recovery.kind === 'cut' && recovery.lostCommits === 0 ? madeAgain : told[recovery.kind]
+}
+
+const madeAgain = 'every record verifies; the ledger was made again of them in a new directory'
 
 const mended = 'everything verifies, and the ledger opens again'
 

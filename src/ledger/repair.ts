@@ -1,5 +1,5 @@
 import { type IdentityId, TallyError } from '../core/index.js'
-import { archivedIn } from './archive/history.js'
+import { sourceStore } from './archive/asked.js'
 import { type ChainHead, genesisHead, headRootOf } from './chain/chain-head.js'
 import { isRotation, rotatedKey } from './chain/keys-in-force.js'
 import { applyWriteSet, parseWriteSet, type StoredChange } from './chain/stored-write-set.js'
@@ -30,6 +30,8 @@ export interface RepairOptions {
   readonly blobKey?: Uint8Array | undefined
   /** Opens what is under keys of subjects. */
   readonly subjects?: SubjectKeys | undefined
+  /** Paths of all archives of the ledger: what is kept has their history, and none is archived. */
+  readonly archives?: readonly string[]
   /**
    * Allows the chain to be cut: an empty store, which gets the longest verified prefix and all
    * other identities byte for byte. The caller then switches the location to it (L9) and keeps the
@@ -45,7 +47,7 @@ export type RepairOutcome =
   | { readonly kind: 'clean'; readonly report: VerificationReport }
   /** Only derived records were wrong; they are removed and made again by the next open. */
   | { readonly kind: 'derived'; readonly report: VerificationReport }
-  /** The target holds the verified prefix. */
+  /** The target holds the verified prefix; with archives it may be all there was. */
   | {
       readonly kind: 'cut'
       readonly report: VerificationReport
@@ -57,39 +59,54 @@ export type RepairOutcome =
 
 /**
  * Gets a ledger out of safe mode (K2): by a clean full verification, by making derived records
- * again, or, where a target is given, by keeping the longest verified prefix. Throws
- * `ledger.not_recoverable` when that would lose something that was not acknowledged.
+ * again, or, where a target is given, by keeping the longest verified prefix. A ledger of which
+ * history is archived is only made again in a target, of what it and its archives have.
+ * Throws `archive.*`, and `ledger.not_recoverable` when something would be lost that was not
+ * acknowledged.
  */
 export async function repairLedger(options: RepairOptions): Promise<RepairOutcome> {
-  const { store, identity, notes = [], target, blobKey, subjects } = options
+  const { store, identity, notes = [], target, blobKey, subjects, archives = [] } = options
   const key = blobKey && new VerificationKey(blobKey)
-  const report = await verifyLedger({ store, identity, notes, key, subjects })
+  const given = { identity, notes, key, subjects }
+  const report = await verifyLedger({ store, ...given })
   const { failure } = report
   const keys = new StoreKeys(identity)
   if (failure === undefined) return { kind: 'clean', report }
-  const archived = archivedIn(store, identity)
-  // What is derived of it, and what stood before a cut, cannot be made again from what is here.
-  if (archived !== undefined) {
-    const way = 'export all of it with the archives (--damaged --archive FILE), and import that'
-    const problem = `${failure.field} is wrong, and history is archived: ${way}`
-    throw new TallyError('ledger.not_recoverable', { problem }, { cause: archived })
+  if (archives.length === 0 && (await hasArchived(store, keys))) {
+    throw refused(`${failure.field} is wrong, and history is archived: ${withArchives}`)
   }
   const { field, key: where = '' } = failure
-  if (field.startsWith('derived') || (field === 'store' && keys.isDerived(where))) {
+  const isDerived = field.startsWith('derived') || (field === 'store' && keys.isDerived(where))
+  if (isDerived && archives.length === 0) {
     await removeDerived(store, keys, { checkpoints: true })
     return { kind: 'derived', report }
   }
   if (target === undefined) {
-    const place = `receipt ${failure.index}, ${failure.field}`
-    throw new TallyError('ledger.not_recoverable', { problem: `verification failed at ${place}` })
+    throw refused(`verification failed at receipt ${failure.index}, ${failure.field}`)
   }
-  checkNotes(report, notes, options.acknowledgeNotes ?? false)
-  const prefix = await copyPrefix({
-    ...{ store, target, keys, identity, subjects },
-    commits: failure.commit
-  })
+  const source = archives.length === 0 ? store : await sourceStore(store, identity, archives)
+  const kept = archives.length === 0 ? report : await verifyLedger({ store: source, ...given })
+  checkNotes(kept, notes, options.acknowledgeNotes ?? false)
+  const commits = kept.failure?.commit ?? Number.POSITIVE_INFINITY
+  const prefix = await copyPrefix({ store: source, target, keys, identity, subjects, commits })
   await copyOthers(store, target, keys)
-  return { kind: 'cut', report, ...prefix }
+  return { kind: 'cut', report: kept, ...prefix }
+}
+
+const withArchives =
+  'give all archives, to make the ledger again in a new directory (--cut --archive FILE)'
+
+function refused(problem: string): TallyError {
+  return new TallyError('ledger.not_recoverable', { problem })
+}
+
+/** Whether history is archived; where the record of it is lost, those of archived runs say so. */
+async function hasArchived(store: Store, keys: StoreKeys): Promise<boolean> {
+  if (store.get(keys.archived) !== undefined) return true
+  for (const range of [keys.archivedRuns(), keys.archivedRunsPages()]) {
+    for await (const _ of store.entries(range)) return true
+  }
+  return false
 }
 
 function checkNotes(
@@ -100,9 +117,7 @@ function checkNotes(
   if (acknowledged || notes.length === 0) return
   const covered = report.anchored.notes.filter(({ ok }) => ok).length
   if (covered === notes.length) return
-  throw new TallyError('ledger.not_recoverable', {
-    problem: `${notes.length - covered} notes are not covered by what would be kept`
-  })
+  throw refused(`${notes.length - covered} notes are not covered by what would be kept`)
 }
 
 /**
@@ -124,12 +139,13 @@ async function copyPrefix(options: {
   const cipher = new SubjectCipher(identity, subjects)
   const batch = new PutBatch(target)
   const fold = new PrefixFold(store, keys, identity)
-  let lostCommits = 0
+  let [kept, lostCommits] = [0, 0]
   for await (const [key, value] of store.entries(keys.allCommits())) {
     if (keys.commitSeq(key) >= commits) {
       lostCommits += 1
       continue
     }
+    kept += 1
     await batch.put(key, value)
     for (const item of parseRecord(key, unwrapValue(key, value)).items) {
       fold.add(key, cipher.open(key, item))
@@ -144,9 +160,9 @@ async function copyPrefix(options: {
     await batch.put(storeKey, wrapValue(storeKey, text))
   }
   const epoch = epochOf(store, keys) + 1
-  await batch.put(keys.head, wrapValue(keys.head, encodeHead(fold.head(commits, epoch))))
+  await batch.put(keys.head, wrapValue(keys.head, encodeHead(fold.head(kept, epoch))))
   await batch.flush()
-  return { commits, receipts: fold.chainHead.receipts, lostCommits }
+  return { commits: kept, receipts: fold.chainHead.receipts, lostCommits }
 }
 
 /** A head that cannot be read may have had any epoch; commit records carry the writer's. */
@@ -216,10 +232,7 @@ class PrefixFold {
       const value = text === undefined && after !== undefined ? bodies.resolve(after) : text
       if (value === null) this.values.delete(key)
       else if (value !== undefined) this.values.set(key, value)
-      else {
-        const problem = `the value of ${key} is withheld`
-        throw new TallyError('ledger.not_recoverable', { problem })
-      }
+      else throw refused(`the value of ${key} is withheld`)
     }
   }
 }

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openLevelStore } from '../../src/ledger/index.js'
 import { documentOf, Project } from '../support/project.js'
 
 let project: Project
@@ -64,4 +65,26 @@ it('says what is missing', async () => {
   expect(documentOf(wrong, 'error')).toMatchObject({ code: 'cli.usage' })
   const old = await project.tally(['archive', 'x.archive', '--before', '1999-01-01', '--json'])
   expect(documentOf(old, 'error')).toMatchObject({ code: 'archive.nothing' })
+})
+
+it('K2: makes a damaged ledger again with its archives, and changes nothing without them', async () => {
+  const store = await openLevelStore({ path: project.path('.tally/data-1'), create: false })
+  const deletes: string[] = []
+  for await (const [key] of store.entries({ gte: '', lt: '\u{10ffff}' })) {
+    if (key.endsWith('/archived')) deletes.push(key)
+  }
+  await store.commit([{ puts: [], deletes }])
+  await store.close()
+  const refused = await project.tally(['recover', '--cut', '--json'])
+  expect(documentOf(refused, 'error')).toMatchObject({
+    code: 'ledger.not_recoverable',
+    message: expect.stringContaining('--archive FILE')
+  })
+  const recovered = await project.tally(['recover', '--cut', '--archive', file])
+  expect(recovered.code).toBe(0)
+  expect(recovered.stdout).toContain('left 0 commits behind in data-1')
+  const shown = await project.tally(['show', 'ended', '--journal'])
+  expect(shown.code).toBe(0)
+  const verified = await project.tally(['verify', '--json'])
+  expect(documentOf(verified, 'verification')).toMatchObject({ ok: true })
 })

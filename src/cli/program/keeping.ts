@@ -22,6 +22,7 @@ export function addKeepingCommands(add: Add): void {
     .option('--cut', 'keep the longest verified prefix if nothing else is left')
     .option('--accept-lock', 'drop an integrity lock that the ledger is not what it says')
     .option('--remove-packages', 'remove stored packages whose bytes are wrong')
+    .option('--archive <file>', 'with --cut: an archive of the ledger (repeatable)', collected, [])
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
     .option('--acknowledge-notes', 'continue although a note proves that more was there')
   const importing = async () => (await import('../import.js')).importLedger

@@ -29,3 +29,17 @@ export async function wholeStore(
 ): Promise<Store> {
   return (await import('./whole-store.js')).wholeStore(store, identity, paths)
 }
+
+/**
+ * The source records of a ledger and of its archives: what it can be made again from when its own
+ * records of what was archived are lost, or wrong. The archives then say themselves in which order
+ * they stand and where they end; whether they are of this ledger, a verification of what this gives
+ * says. Throws `archive.*`.
+ */
+export async function sourceStore(
+  store: Store,
+  identity: IdentityId,
+  paths: readonly string[]
+): Promise<Store> {
+  return (await import('./whole-store.js')).sourceStore(store, identity, paths)
+}

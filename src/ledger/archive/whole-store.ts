@@ -4,6 +4,7 @@ import { wrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { corrupt } from '../record/record.js'
 import type { KeyRange, Store } from '../stores/port.js'
+import type { ArchiveReport } from './archiving-api.js'
 import { type Boundary, firstBoundary, isSameBoundary } from './boundary.js'
 import { checkArchive } from './check.js'
 import { readHistory } from './history.js'
@@ -24,12 +25,8 @@ export async function wholeStore(
 ): Promise<Store> {
   const keys = new StoreKeys(identity)
   const history = readHistory(store, keys, uncheckedForm)
-  const files = new Map<Hash, string>()
-  for (const path of paths) {
-    const report = await checkArchive(path)
-    if (report.identity !== identity) throw other(path, `it is of ${report.identity}`)
-    files.set(report.sha256, path)
-  }
+  const reports = await checked(identity, paths)
+  const files = new Map<Hash, string>(reports.map(({ sha256, path }) => [sha256, path]))
   const named = history?.archives ?? []
   const ordered = named.map(({ sha256, file }) => {
     const path = files.get(sha256)
@@ -38,11 +35,57 @@ export async function wholeStore(
   })
   const unknown = [...files].find(([sha256]) => !named.some((entry) => entry.sha256 === sha256))
   if (unknown !== undefined) throw other(unknown[1], 'the ledger does not name it')
-  return new WholeStore(store, keys, ordered, history?.boundary ?? firstBoundary)
+  const boundary = history?.boundary ?? firstBoundary
+  return new WholeStore(store, keys, { paths: ordered, boundary, prefers: 'store' })
+}
+
+/**
+ * The source records of a ledger and of its archives: what it can be made again from when its own
+ * records of what was archived are lost, or wrong. The archives then say themselves in which order
+ * they stand and where they end; whether they are of this ledger, a verification of what this gives
+ * says. Throws `archive.*`.
+ */
+export async function sourceStore(
+  store: Store,
+  identity: IdentityId,
+  paths: readonly string[]
+): Promise<Store> {
+  const keys = new StoreKeys(identity)
+  const reports = await checked(identity, paths)
+  const ordered = reports.toSorted((one, next) => one.from.commits - next.from.commits)
+  const end = ordered.at(-1)?.to ?? firstBoundary
+  const files = ordered.map(({ path }) => path)
+  const whole = new WholeStore(store, keys, { paths: files, boundary: end, prefers: 'archives' })
+  return new SourceStore(whole, keys)
+}
+
+async function checked(
+  identity: IdentityId,
+  paths: readonly string[]
+): Promise<readonly ArchiveReport[]> {
+  const reports: ArchiveReport[] = []
+  for (const path of paths) {
+    const report = await checkArchive(path)
+    if (report.identity !== identity) throw other(path, `it is of ${report.identity}`)
+    reports.push(report)
+  }
+  return reports
 }
 
 function other(path: string, problem: string): TallyError {
   return new TallyError('archive.other_ledger', { path, problem })
+}
+
+interface WholeParts {
+  /** In their order. */
+  readonly paths: readonly string[]
+  /** Where they end. */
+  readonly boundary: Boundary
+  /**
+   * Whose bytes are given where both have them. Those of the store are compared with those of the
+   * archives, so that a verification finds what is wrong with them.
+   */
+  readonly prefers: 'store' | 'archives'
 }
 
 class WholeStore implements Store {
@@ -50,20 +93,25 @@ class WholeStore implements Store {
   readonly #keys: StoreKeys
   readonly #paths: readonly string[]
   readonly #boundary: Boundary
+  readonly #prefers: WholeParts['prefers']
   /** Bodies that the commit names which was given last. */
   #blobs = new Map<string, Uint8Array>()
 
-  constructor(store: Store, keys: StoreKeys, paths: readonly string[], boundary: Boundary) {
+  constructor(store: Store, keys: StoreKeys, { paths, boundary, prefers }: WholeParts) {
     this.#store = store
     this.#keys = keys
     this.#paths = paths
     this.#boundary = boundary
+    this.#prefers = prefers
   }
 
   get(key: string): Uint8Array | undefined {
     // It is whole: nothing is archived of it.
     if (key === this.#keys.archived) return undefined
-    return this.#store.get(key) ?? this.#blobs.get(key)
+    const archived = this.#blobs.get(key)
+    return this.#prefers === 'archives'
+      ? (archived ?? this.#store.get(key))
+      : (this.#store.get(key) ?? archived)
   }
 
   entries(range: KeyRange): Entries {
@@ -92,7 +140,7 @@ class WholeStore implements Store {
     const live = this.#store.entries(range.gte < behind.gte ? { ...range, gte: behind.gte } : range)
     for await (const [key, value, blobs] of this.#archived()) {
       if (key < range.gte || key >= range.lt) continue
-      const kept = this.#store.get(key)
+      const kept = this.#prefers === 'store' ? this.#store.get(key) : undefined
       if (kept !== undefined && Buffer.compare(kept, value) !== 0) {
         throw corrupt(key, 'it is another commit than the archive has')
       }
@@ -144,5 +192,38 @@ class WholeStore implements Store {
       }
     }
     yield* this.#store.entries(this.#keys.blobs())
+  }
+}
+
+/** A store without its derived records, and without its checkpoints. */
+class SourceStore implements Store {
+  readonly #store: Store
+  readonly #keys: StoreKeys
+
+  constructor(store: Store, keys: StoreKeys) {
+    this.#store = store
+    this.#keys = keys
+  }
+
+  get(key: string): Uint8Array | undefined {
+    return this.#keys.isDerived(key) ? undefined : this.#store.get(key)
+  }
+
+  async *entries(range: KeyRange): Entries {
+    for await (const entry of this.#store.entries(range)) {
+      if (!this.#keys.isDerived(entry[0])) yield entry
+    }
+  }
+
+  commit(): Promise<readonly boolean[]> {
+    return this.#store.commit([])
+  }
+
+  compact(): Promise<void> {
+    return this.#store.compact()
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
   }
 }

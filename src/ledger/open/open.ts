@@ -63,7 +63,8 @@ export async function beginLedger(store: Store, identity: IdentityId): Promise<b
 export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger> {
   const { store, identity, blobKey, create, readOnly = false } = options
   const keys = new StoreKeys(identity)
-  const headBytes = store.get(keys.head)
+  let headBytes = store.get(keys.head)
+  if (headBytes === undefined && (await hasCommits(store, keys))) headBytes = lostHead
   if (headBytes === undefined) {
     const creates = create === 'if-absent' && blobKey !== undefined
     if (creates) return createLedger({ ...options, blobKey })
@@ -106,6 +107,14 @@ export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger
   })
 }
 
+/** Of a ledger that has records, and that so is none to begin: read as what it is, damaged. */
+const lostHead = new Uint8Array()
+
+async function hasCommits(store: Store, keys: StoreKeys): Promise<boolean> {
+  for await (const _ of store.entries(keys.allCommits())) return true
+  return false
+}
+
 interface Found {
   readonly head: Head
   readonly headBytes: Uint8Array
@@ -127,24 +136,39 @@ interface CheckOptions {
 
 async function check(options: CheckOptions): Promise<Found> {
   const { keys, identity, headBytes } = options
-  let head = emptyHead(identity)
+  const { head, problem } = headIn(keys, identity, headBytes)
+  // What a lost head was made of is read all the same, and nothing of it is written.
+  const reading = problem === undefined ? options : { ...options, readOnly: true }
   let start: StartingPoint | undefined
   try {
-    head = parseHead(keys.head, unwrapText(keys.head, headBytes))
-    start = await startingPoint(options)
-    return await checkChain(options, head, start)
+    start = await startingPoint(reading)
+    const found = await checkChain(reading, head, start)
+    return problem === undefined ? found : { ...found, unsafe: causeOf(problem) }
   } catch (error) {
     if (isTallyError(error, 'ledger.newer_version')) throw error
     // Reads work as far as they can: the index and the values that are whole.
     const derived = start?.derived ?? nothingDerived(options)
     const { frontier } = derived.watermark
-    const chainHead = {
-      ...genesisHead(identity),
-      receipts: head.receipts,
-      receiptHash: head.receiptHash
-    }
+    const { receipts, receiptHash } = problem === undefined ? head : derived.watermark
+    const chainHead = { ...genesisHead(identity), receipts, receiptHash }
     const archived = start?.archived
-    return { head, headBytes, chainHead, frontier, derived, archived, unsafe: causeOf(error) }
+    const unsafe = causeOf(problem ?? error)
+    return { head, headBytes, chainHead, frontier, derived, archived, unsafe }
+  }
+}
+
+/** The head; where none can be read, that of an empty ledger. Throws `ledger.newer_version`. */
+function headIn(
+  keys: StoreKeys,
+  identity: IdentityId,
+  bytes: Uint8Array
+): { readonly head: Head; readonly problem?: unknown } {
+  try {
+    if (bytes === lostHead) throw corrupt(keys.head, 'it is missing')
+    return { head: parseHead(keys.head, unwrapText(keys.head, bytes)) }
+  } catch (problem) {
+    if (isTallyError(problem, 'ledger.newer_version')) throw problem
+    return { head: emptyHead(identity), problem }
   }
 }
 

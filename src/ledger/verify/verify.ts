@@ -128,9 +128,6 @@ class Verification {
 
   async #chain(): Promise<void> {
     const { store } = this.#options
-    const headBytes = store.get(this.#keys.head)
-    if (headBytes === undefined) return this.#fail(headless)
-    this.#head = parseHead(this.#keys.head, unwrapText(this.#keys.head, headBytes))
     this.#watermark = readUncheckedWatermark(store, this.#keys)
     const form =
       this.#options.key === undefined ? uncheckedForm : codedForm(this.#options.key.derived)
@@ -322,16 +319,17 @@ class Verification {
   async #end(): Promise<void> {
     const { store } = this.#options
     const { chainHead } = this.#fold
+    // Behind the records that it is the head of: they verify without it, and a recovery keeps them.
+    const head = store.get(this.#keys.head) ?? this.#fail(headless)
+    this.#head = parseHead(this.#keys.head, unwrapText(this.#keys.head, head))
     const beyond = this.#notes.beyond()
     if (beyond !== undefined) {
       const { size, source } = beyond
       const computed = String(this.#frontier.size)
       this.#fail({ field: 'note.size', signed: String(size), computed, key: source })
     }
-    if (this.#head !== undefined) {
-      const commits = this.#commits
-      this.#require(checkHead(this.#head, { chainHead, frontier: this.#frontier, commits }))
-    }
+    const commits = this.#commits
+    this.#require(checkHead(this.#head, { chainHead, frontier: this.#frontier, commits }))
     if (this.#archived !== undefined && !this.#isArchiveSigned) {
       const computed = 'another archive, or none'
       this.#fail({ field: 'archived', signed: 'the archive that a receipt names', computed })

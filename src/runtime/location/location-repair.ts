@@ -34,6 +34,8 @@ export interface RepairLocationOptions extends NamedIdentity {
   readonly notes: readonly GivenNote[]
   /** Makes a new data directory of the longest verified prefix where nothing else is left. */
   readonly allowCut: boolean
+  /** Paths of all archives of the ledger; a new data directory has their history too. */
+  readonly archives?: readonly string[]
   readonly acknowledgeNotes: boolean
   /** Drops a lock that the ledger is not what it says; the next opening writes it anew. */
   readonly acceptLock?: boolean
@@ -51,7 +53,7 @@ export interface RepairLocationOptions extends NamedIdentity {
  * one, for the next opening to make them again. A cause that another one hid is found only then:
  * the repair is refused, and what was done before stays done. A cut makes a new data directory of
  * the longest verified prefix, and the marker switches to it (L9); the old one stays.
- * Throws `ledger.not_recoverable`, `ledger.not_found`, `ledger.locked`.
+ * Throws `ledger.not_recoverable`, `ledger.not_found`, `ledger.locked`, `archive.*`.
  */
 export async function repairLocation(
   location: string,
@@ -60,7 +62,7 @@ export async function repairLocation(
   const held = await holdStore(location)
   try {
     const identity = identityOf(held, options)
-    const { notes, allowCut, acknowledgeNotes, passphrase } = options
+    const { notes, allowCut, acknowledgeNotes, passphrase, archives = [] } = options
     const { causes } = await inspectHeld(held, { identity, passphrase })
     options.onCauses?.(causes)
     // Whether the chain has to be cut, its verification says.
@@ -71,7 +73,8 @@ export async function repairLocation(
     const { realPath, marker } = held.location
     const blobKey = await blobKeyOf(realPath, identity, passphrase)
     const subjects = subjectKeysOf(realPath, identity)
-    const asked = { store: held.store, identity, notes, acknowledgeNotes, blobKey, subjects }
+    const given = { store: held.store, identity, notes, archives }
+    const asked = { ...given, acknowledgeNotes, blobKey, subjects }
     const removing = async () => (options.removePackages === true ? removeMalformed(realPath) : [])
     let recovery: RepairOutcome
     try {

@@ -1,7 +1,13 @@
+import { readdir } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { crc32 } from '../../../src/core/index.js'
 import { importSnapshot, openLevelStore } from '../../../src/ledger/index.js'
-import { openReader, verifyLocation, type WiredRuntime } from '../../../src/runtime/index.js'
+import {
+  openReader,
+  repairLocation,
+  verifyLocation,
+  type WiredRuntime
+} from '../../../src/runtime/index.js'
 import {
   documentOf,
   fillLedger,
@@ -69,6 +75,50 @@ it.each(damages)('P1, L12: finds that %s was %s', async (part, how) => {
   expect(failure?.field).toMatch(/^(archived|commit|derived|journal|store|previousStateRoot)(\.|$)/)
   expectVerifyFailure(failure?.field ?? '')
   await tally.close()
+})
+
+/** Records of which another copy is nowhere: what follows the last sound one is lost. */
+const isOnlyCopy = (part: string) => part === '/commit/'
+
+it.each([...damages, ['/head', 'altered'], ['/head', 'removed']] as const)(
+  'K2: where %s was %s, recover makes the ledger again of what is left and its archives',
+  async (part, how) => {
+    expect(await altered(part, how)).toBe(true)
+    const location = place.path('ledger')
+    const consents = { notes: [], allowCut: true, acknowledgeNotes: true, acceptLock: true }
+    await expect(repairLocation(location, consents)).rejects.toMatchObject({
+      code: 'ledger.not_recoverable',
+      message: expect.stringContaining('--archive FILE')
+    })
+    const { recovery } = await repairLocation(location, { ...consents, archives: [path()] })
+    expect(recovery).toMatchObject({ kind: 'cut' })
+    if (!isOnlyCopy(part)) expect(recovery).toMatchObject({ lostCommits: 0 })
+    const tally = await openSnapshotLedger(location)
+    expect(tally.status()).toMatchObject({ mode: 'ready' })
+    const before = tally.status().receipts
+    expect((await note(tally, 'known')).status).toBe('done')
+    expect(tally.status().receipts).toBe(before)
+    expect((await note(tally, 'another')).status).toBe('done')
+    const report = await tally.verify()
+    expect(report.ok).toBe(true)
+    expect(report.archived).toBeUndefined()
+    await tally.close()
+  }
+)
+
+it('K2: recover takes no archive of another ledger, and changes nothing', async () => {
+  expectVerifyFailure('derived.archivedRuns')
+  await altered('/archived-run/known', 'removed')
+  const other = await openSnapshotLedger(place.path('other'), { create: 'if-absent' })
+  await note(other, 'theirs')
+  await other.archive({ path: place.path('other.archive'), before: Date.now() + 10_000 })
+  await other.close()
+  const consents = { notes: [], allowCut: true, acknowledgeNotes: true }
+  const archives = [place.path('other.archive')]
+  await expect(
+    repairLocation(place.path('ledger'), { ...consents, archives })
+  ).rejects.toMatchObject({ code: 'archive.other_ledger' })
+  expect(await readdir(place.path('ledger'))).not.toContain('data-2')
 })
 
 it('P1: without the key, finds that the end of its archives was altered', async () => {

@@ -25,6 +25,10 @@ async function damage(store: Store, seq: number) {
   await store.commit([{ puts: [[key, wrapValue(key, text)]], deletes: [] }])
 }
 
+function alteredPut(key: string, value: Buffer) {
+  return { puts: [[key, value] as const], deletes: [] }
+}
+
 describe('recovery (K2)', () => {
   it('says that a clean ledger needs no more than to be opened again', async () => {
     const { store } = await filled()
@@ -64,6 +68,29 @@ describe('recovery (K2)', () => {
     expect(ledger.run('run-u1' as never)?.status).toBe('done')
     expect((await verifyLedger({ store, identity })).ok).toBe(true)
   })
+
+  it.each(['removed', 'altered'])(
+    'keeps every record of a ledger whose head was %s',
+    async (how) => {
+      const opened = await filled()
+      const { store } = opened
+      const key = `${identity}/head`
+      const head = Buffer.from(store.get(key) ?? [])
+      head[head.length - 2] = (head.at(-2) ?? 0) ^ 1
+      await store.commit([how === 'removed' ? { puts: [], deletes: [key] } : alteredPut(key, head)])
+      const { failure } = await verifyLedger({ store, identity })
+      expect(failure).toMatchObject({ commit: 6, index: 6 })
+      const target = openMemoryStore()
+      const outcome = { kind: 'cut', commits: 6, receipts: 6, lostCommits: 0 }
+      expect(await repairLedger({ store, identity, target })).toMatchObject(outcome)
+      const ledger = await reopen({ ...opened, store: target })
+      expect(ledger.state()).toMatchObject({ mode: 'ready', receipts: 6 })
+      await commit(ledger, loneItem({ id: 'goes-on' }))
+      expect(await verifyLedger({ store: target, identity })).toMatchObject({ ok: true })
+      const other = await reopen({ store: target, keys: fixedIdentity(8) })
+      expect(other.state().receipts).toBe(1)
+    }
+  )
 
   it('L9: cuts only into a new store, keeps the old one, and carries others over', async () => {
     const opened = await filled()

@@ -1,0 +1,90 @@
+import { cp } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openLevelStore } from '../../src/ledger/index.js'
+import { repairLocation } from '../../src/runtime/index.js'
+import { isLong } from '../support/effort.js'
+import {
+  documentOf,
+  fillLedger,
+  openSnapshotLedger,
+  temporaryDirectory
+} from '../support/snapshots.js'
+import { expectVerifyFailure } from '../support/verified-close.js'
+
+const everything = { gte: '', lt: '\u{10ffff}' }
+const consents = { notes: [], allowCut: true, acknowledgeNotes: true, acceptLock: true }
+
+let place: Awaited<ReturnType<typeof temporaryDirectory>>
+/** Keys of the store, without its identity. */
+let keys: readonly string[]
+let receipts = 0
+
+beforeAll(async () => {
+  place = await temporaryDirectory('any-record')
+  const tally = await openSnapshotLedger(place.path('sound'), { create: 'if-absent' })
+  await fillLedger(tally)
+  receipts = tally.status().receipts
+  await tally.close()
+  const store = await openLevelStore({ path: place.path('sound/data-1'), create: false })
+  const found: string[] = []
+  for await (const [key] of store.entries(everything)) found.push(key.slice(key.indexOf('/') + 1))
+  keys = found
+  await store.close()
+})
+afterAll(() => place.remove())
+
+type Damage = 'removed' | 'altered'
+
+async function damaged(key: string, how: Damage): Promise<string> {
+  const location = place.path(`${keys.indexOf(key)}-${how}`)
+  await cp(place.path('sound'), location, { recursive: true })
+  const store = await openLevelStore({ path: `${location}/data-1`, create: false })
+  for await (const [stored, value] of store.entries(everything)) {
+    if (!stored.endsWith(`/${key}`)) continue
+    const bytes = Buffer.from(value)
+    const at = bytes.length >> 1
+    bytes[at] = (bytes[at] ?? 0) ^ 1
+    const change = { puts: [[stored, bytes] as const], deletes: [] }
+    await store.commit([how === 'removed' ? { puts: [], deletes: [stored] } : change])
+  }
+  await store.close()
+  return location
+}
+
+/** What the keys of one kind have in common. */
+const kindOf = (key: string) => key.split('/')[0] ?? ''
+const firstOf = (kind: string) => keys.findIndex((key) => kindOf(key) === kind)
+/** Of each kind one; in the long form all. */
+const taken = () => keys.filter((key, at) => isLong || at === firstOf(kindOf(key)))
+
+describe.each(['removed', 'altered'] as const)('where any one record is %s', (how) => {
+  it('K2: recover leads out of it, and loses nothing but what followed a lost commit', async () => {
+    for (const [place, key] of taken().entries()) {
+      const what = `${key} ${how}`
+      const location = await damaged(key, how)
+      // A program may have opened it before, which must leave nothing worse.
+      if (place % 2 === 0) await openedOnce(location)
+      const { recovery } = await repairLocation(location, consents)
+      const isLost = /^(commit|blob)\//.test(key)
+      if (!isLost && recovery.kind === 'cut') expect(recovery.lostCommits, what).toBe(0)
+      if (key.startsWith('commit/')) {
+        const commits = Number.parseInt(key.slice('commit/'.length), 16)
+        expect(recovery, what).toMatchObject({ kind: 'cut', commits })
+      }
+      const tally = await openSnapshotLedger(location)
+      expect(tally.status(), what).toMatchObject({ mode: 'ready' })
+      if (!isLost) expect(tally.status().receipts, what).toBe(receipts)
+      const inputs = { text: 'afterwards' }
+      expect((await tally.begin(documentOf('note'), { inputs }).result).status, what).toBe('done')
+      expect((await tally.verify()).failure, what).toBeUndefined()
+      await tally.close()
+    }
+  })
+})
+
+async function openedOnce(location: string): Promise<void> {
+  const tally = await openSnapshotLedger(location)
+  const { failure } = await tally.verify()
+  if (failure !== undefined) expectVerifyFailure(failure.field)
+  await tally.close()
+}
