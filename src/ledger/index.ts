@@ -50,6 +50,7 @@ export type { LedgerMode } from './mode.js'
 export { beginLedger, createLedger, openLedger } from './open/open.js'
 export {
   type HeldStore,
+  type HoldOptions,
   holdForReading,
   holdStore,
   type OwnerHandler,
@@ -85,7 +86,8 @@ export type {
   WriteSet,
   WriteSetEntry
 } from './receipt/receipt.js'
-export { type RepairOptions, type RepairOutcome, repairLedger } from './repair.js'
+export { repairLedger, salvagingStores } from './repair/asked.js'
+export type { RepairOptions, RepairOutcome } from './repair/repair.js'
 export type { ImportProgress } from './snapshot/build.js'
 export {
   type ImportOptions,
@@ -96,9 +98,11 @@ export {
 export { importIntoOpen } from './snapshot/import-open.js'
 export { type SnapshotReport, writeSnapshot } from './snapshot/write.js'
 export { openLevelStore } from './stores/level.js'
+export { isUnreadable } from './stores/level-errors.js'
 export { openMemoryStore } from './stores/memory.js'
 export type { KeyRange, Store, StoreItem } from './stores/port.js'
 export { scrubStore } from './stores/scrub.js'
+export { storeAround } from './stores/store-around.js'
 export { SubjectCipher } from './subject/cipher.js'
 export {
   isSubjectId,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
 import { type Json, limits, nextTurn } from '../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../src/ledger/index.js'
-import { storeAround } from '../../src/testing/store-around.js'
+import { storeAround } from '../../src/ledger/stores/store-around.js'
 import { cases } from '../support/effort.js'
 import { openOn } from '../support/lives.js'
 

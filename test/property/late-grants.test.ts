@@ -3,8 +3,8 @@ import { defineBlock, type OpenWait } from '../../src/block/index.js'
 import { grantKey } from '../../src/capability/index.js'
 import { type Hash, ManualClock } from '../../src/core/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
+import { storeAround } from '../../src/ledger/stores/store-around.js'
 import type { RunHandle, WiredRuntime } from '../../src/runtime/index.js'
-import { storeAround } from '../../src/testing/store-around.js'
 import { openOn, settleDown } from '../support/lives.js'
 
 /**

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
 import type { Json, JsonObject, RunId } from '../../src/core/index.js'
 import { openMemoryStore, type Store, type StoreItem } from '../../src/ledger/index.js'
+import { storeAround } from '../../src/ledger/stores/store-around.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
-import { storeAround } from '../../src/testing/store-around.js'
 import { codeOf, Machine, openOn, until } from '../support/lives.js'
 
 /** Whether what the run had decided when something left is durable by then. */

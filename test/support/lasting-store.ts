@@ -1,5 +1,5 @@
 import type { Store } from '../../src/ledger/index.js'
-import { storeAround } from '../../src/testing/store-around.js'
+import { storeAround } from '../../src/ledger/stores/store-around.js'
 
 /** The same store, which keeps its content when its ledger closes: the next one opens it again. */
 export function lasting(store: Store): Store {

@@ -4,6 +4,7 @@ import { wrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { corrupt } from '../record/record.js'
 import type { KeyRange, Store } from '../stores/port.js'
+import { storeAround } from '../stores/store-around.js'
 import type { ArchiveReport } from './archiving-api.js'
 import { type Boundary, firstBoundary, isSameBoundary } from './boundary.js'
 import { checkArchive } from './check.js'
@@ -56,7 +57,7 @@ export async function sourceStore(
   const end = ordered.at(-1)?.to ?? firstBoundary
   const files = ordered.map(({ path }) => path)
   const whole = new WholeStore(store, keys, { paths: files, boundary: end, prefers: 'archives' })
-  return new SourceStore(whole, keys)
+  return withoutDerived(whole, keys)
 }
 
 async function checked(
@@ -196,34 +197,11 @@ class WholeStore implements Store {
 }
 
 /** A store without its derived records, and without its checkpoints. */
-class SourceStore implements Store {
-  readonly #store: Store
-  readonly #keys: StoreKeys
-
-  constructor(store: Store, keys: StoreKeys) {
-    this.#store = store
-    this.#keys = keys
-  }
-
-  get(key: string): Uint8Array | undefined {
-    return this.#keys.isDerived(key) ? undefined : this.#store.get(key)
-  }
-
-  async *entries(range: KeyRange): Entries {
-    for await (const entry of this.#store.entries(range)) {
-      if (!this.#keys.isDerived(entry[0])) yield entry
+function withoutDerived(store: Store, keys: StoreKeys): Store {
+  return storeAround(store, {
+    get: (key) => (keys.isDerived(key) ? undefined : store.get(key)),
+    entries: async function* (range) {
+      for await (const entry of store.entries(range)) if (!keys.isDerived(entry[0])) yield entry
     }
-  }
-
-  commit(): Promise<readonly boolean[]> {
-    return this.#store.commit([])
-  }
-
-  compact(): Promise<void> {
-    return this.#store.compact()
-  }
-
-  close(): Promise<void> {
-    return this.#store.close()
-  }
+  })
 }

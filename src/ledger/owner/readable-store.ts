@@ -1,6 +1,5 @@
 import { constants } from 'node:fs'
-import { access, copyFile, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isError, isTallyError, TallyError } from '../../core/index.js'
 import { hasOwner, namingHolder } from '../../owner/index.js'
@@ -13,10 +12,7 @@ export type ReadableStore = Omit<HeldStore, 'socket'>
 
 /**
  * Takes hold of a ledger in order to read it. LevelDB writes in its directory when it opens, so on
- * a medium that cannot be written it opens a scratch directory: its tables are links to those of
- * the ledger, and only its log and its manifest are copied, which no history lets grow beyond a few
- * write buffers. What LevelDB merges meanwhile stays in the scratch directory, at most as much as
- * the ledger has; all of it is removed at the end.
+ * a medium that cannot be written it opens a scratch directory, which is removed at the end.
  * Throws what `holdStore` throws.
  */
 export async function holdForReading(directory: string): Promise<ReadableStore> {
@@ -35,10 +31,9 @@ async function readScratch(directory: string): Promise<ReadableStore> {
       const problem = 'another process answers at its owner socket'
       throw await namingHolder(path, new TallyError('ledger.locked', { path, problem }))
     }
-    const scratch = await mkdtemp(join(tmpdir(), 'tally-read-'))
-    const remove = () => rm(scratch, { recursive: true, force: true })
+    const { scratchOf } = await import('../stores/scratch.js')
+    const { path: scratch, remove } = await scratchOf(livePath)
     try {
-      await fillScratch(livePath, scratch)
       const store = await levelStores.open(scratch)
       const close = async () => {
         await store.close()
@@ -54,16 +49,6 @@ async function readScratch(directory: string): Promise<ReadableStore> {
     location.release()
     if (isTallyError(error) || !isError(error)) throw error
     throw new TallyError('store.open_failed', { path, problem: error.message }, { cause: error })
-  }
-}
-
-const table = /\.(ldb|sst)$/
-const written = /^(CURRENT|MANIFEST-\d+|\d+\.log)$/
-
-async function fillScratch(from: string, to: string): Promise<void> {
-  for (const name of await readdir(from)) {
-    if (table.test(name)) await symlink(join(from, name), join(to, name))
-    else if (written.test(name)) await copyFile(join(from, name), join(to, name))
   }
 }
 

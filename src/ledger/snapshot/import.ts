@@ -1,7 +1,6 @@
 import { type Hash, type IdentityId, type RunId, TallyError } from '../../core/index.js'
 import { StoreKeys } from '../keys.js'
 import { initLocation, inspectLocation, type Location, mainIdentity } from '../location/index.js'
-import { copyOthers } from '../other-identities.js'
 import { type HeldStore, holdStore } from '../owner/held-store.js'
 import { openMemoryStore } from '../stores/memory.js'
 import type { Store } from '../stores/port.js'
@@ -141,6 +140,7 @@ export async function replaceHeld(
     within(await location.stores.create(path), async (target) => {
       const given = { snapshot, target, existing, notes, onProgress, goOn }
       built.push(await buildFromSnapshot(given))
+      const { copyOthers } = await import('../other-identities.js')
       await copyOthers(existing, target, keys)
       await decides()
       return (await only(built).relation()) === 'extends'

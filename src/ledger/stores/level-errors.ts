@@ -1,4 +1,4 @@
-import { isError, TallyError } from '../../core/index.js'
+import { isError, isTallyError, TallyError } from '../../core/index.js'
 
 /** Translates a refusal of LevelDB to open. */
 export function openError(path: string, error: unknown): TallyError {
@@ -34,6 +34,11 @@ export function readError(path: string, key: string, error: unknown): TallyError
     default:
       return new TallyError('store.read_failed', { path, problem }, options)
   }
+}
+
+/** Whether an error tells of a store that cannot be opened or read. */
+export function isUnreadable(error: unknown): error is TallyError {
+  return isTallyError(error, 'ledger.corrupt') || isTallyError(error, 'store.read_failed')
 }
 
 /** LevelDB gives no error number: only its text tells a full disk from a broken one. */

@@ -66,6 +66,15 @@ export async function probeLevelLock(path: string): Promise<void> {
   await database.close()
 }
 
+/**
+ * Makes manifest and tables of a damaged directory anew, of what of them can be read. It writes in
+ * the directory, and what it drops is gone: give it a copy. Rejects where nothing can be read.
+ */
+export async function repairLevelDirectory(path: string): Promise<void> {
+  const { Level } = await import('level')
+  await (Level as unknown as { repair(path: string): Promise<void> }).repair(path)
+}
+
 async function checkCurrent(path: string): Promise<void> {
   const files = await filesOf(path)
   if (files.includes('CURRENT')) return

@@ -1,19 +1,16 @@
 import type { IdentityId } from '../../core/index.js'
 import { StoreKeys } from '../keys.js'
 import type { Store } from '../stores/port.js'
+import { storeAround } from '../stores/store-around.js'
 
 /** A store that says of each commit record that it was read. */
 export function watchedStore(store: Store, identity: IdentityId, onRecord: () => void): Store {
-  return {
-    get: (key) => store.get(key),
+  return storeAround(store, {
     entries: (range) => {
       const isOfCommits = range.gte.startsWith(`${identity}/commit/`)
       return isOfCommits ? told(store.entries(range), onRecord) : store.entries(range)
-    },
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: () => store.close()
-  }
+    }
+  })
 }
 
 async function* told(

@@ -3,15 +3,19 @@ import { type Hash, type IdentityId, isTallyError, TallyError } from '../../core
 import {
   type GivenNote,
   type HeldStore,
+  type HoldOptions,
   holdStore,
+  isUnreadable,
   type RepairOutcome,
-  repairLedger
+  repairLedger,
+  salvagingStores
 } from '../../ledger/index.js'
 import { dropLock, readRollback } from '../opening/integrity-lock.js'
 import {
   consentFlags,
   type RemediedCause,
-  type RepairConsent
+  type RepairConsent,
+  remedied
 } from '../opening/opening-remedies.js'
 import { removeMalformed } from '../opening/package-bytes.js'
 import { blobKeyOf, subjectKeysOf } from './blob-key.js'
@@ -59,11 +63,14 @@ export async function repairLocation(
   location: string,
   options: RepairLocationOptions
 ): Promise<LocationRepair> {
-  const held = await holdStore(location)
+  const stores = await salvagingStores()
+  const held = await holdDamaged(location, options.allowCut ? { stores } : {})
   try {
     const identity = identityOf(held, options)
     const { notes, allowCut, acknowledgeNotes, passphrase, archives = [] } = options
-    const { causes } = await inspectHeld(held, { identity, passphrase })
+    const { damage } = stores
+    const found = await inspectHeld(held, { identity, passphrase })
+    const causes = damage === undefined ? found.causes : [remedied(damage), ...found.causes]
     options.onCauses?.(causes)
     // Whether the chain has to be cut, its verification says.
     refuse(
@@ -73,14 +80,15 @@ export async function repairLocation(
     const { realPath, marker } = held.location
     const blobKey = await blobKeyOf(realPath, identity, passphrase)
     const subjects = subjectKeysOf(realPath, identity)
-    const given = { store: held.store, identity, notes, archives }
+    const isSalvaged = damage !== undefined
+    const given = { store: held.store, identity, notes, archives, isSalvaged }
     const asked = { ...given, acknowledgeNotes, blobKey, subjects }
     const removing = async () => (options.removePackages === true ? removeMalformed(realPath) : [])
     let recovery: RepairOutcome
     try {
       recovery = await repairLedger(asked)
     } catch (error) {
-      if (!allowCut || !isTallyError(error, 'ledger.not_recoverable')) throw error
+      if (!allowCut || !isTallyError(error, 'ledger.not_recoverable')) throw ofDatabase(error)
       const cut = await cutInto(held, asked)
       await dropLock(realPath, identity)
       return { ...cut, causes, removed: await removing() }
@@ -95,6 +103,26 @@ export async function repairLocation(
   } finally {
     await held.close()
   }
+}
+
+/** Takes hold of the ledger, or of what can still be read of a damaged database. */
+async function holdDamaged(location: string, options: HoldOptions): Promise<HeldStore> {
+  try {
+    return await holdStore(location, options)
+  } catch (error) {
+    throw ofDatabase(error)
+  }
+}
+
+/** Says what leads out of a database that is damaged itself, where `error` tells of one. */
+function ofDatabase(error: unknown): unknown {
+  if (!isUnreadable(error)) return error
+  const way = `"tally recover ${consentFlags.cut}" makes a new one of what can still be read`
+  return new TallyError(
+    'ledger.not_recoverable',
+    { problem: `${error.message} Its database is damaged; ${way}` },
+    { cause: error }
+  )
 }
 
 /** Throws `ledger.not_recoverable` for a cause that nothing ends, or nothing that was asked for. */

@@ -1,6 +1,5 @@
 import type { Clock } from '../../core/index.js'
-import type { Store, StoreItem } from '../../ledger/index.js'
-import { storeAround } from '../store-around.js'
+import { type Store, type StoreItem, storeAround } from '../../ledger/index.js'
 
 /**
  * One life of a process. It counts boundaries (both sides of every commit and of every effect) and

@@ -1,5 +1,5 @@
 import type { Clock, Json, ManualClock } from '../../core/index.js'
-import type { Store, StoreItem } from '../../ledger/index.js'
+import { type Store, type StoreItem, storeAround } from '../../ledger/index.js'
 import {
   type RunResult,
   type RuntimeOnOptions,
@@ -16,7 +16,6 @@ import { People } from '../machine/people.js'
 import { type Play, type PlayError, playError, runIdOf, type Stage } from '../machine/play.js'
 import type { Broken } from '../machine/promises/promise.js'
 import { World } from '../machine/world.js'
-import { storeAround } from '../store-around.js'
 import type { Fate, LifeFate } from './fate.js'
 import { keysOf } from './node-keys.js'
 import { type PlannedRun, Process } from './process.js'

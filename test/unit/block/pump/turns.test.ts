@@ -3,7 +3,7 @@ import { defineBlock } from '../../../../src/block/index.js'
 import { isFarAhead, Turns } from '../../../../src/block/pump/host.js'
 import { type Json, limits, nextTurn } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
-import { storeAround } from '../../../../src/testing/store-around.js'
+import { storeAround } from '../../../../src/ledger/stores/store-around.js'
 import { openOn } from '../../../support/lives.js'
 
 const { PUMP_SLICE_MS, RUN_AHEAD_BYTES_MAX, RUN_AHEAD_ITEMS_MAX } = limits

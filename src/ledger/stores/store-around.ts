@@ -1,4 +1,4 @@
-import type { Store } from '../ledger/index.js'
+import type { Store } from './port.js'
 
 /** A store that does in a way of its own what `own` has, and the rest as the one behind it. */
 export function storeAround(inner: Store, own: Partial<Store>): Store {

@@ -1,24 +1,24 @@
-import { type IdentityId, TallyError } from '../core/index.js'
-import { sourceStore } from './archive/asked.js'
-import { type ChainHead, genesisHead, headRootOf } from './chain/chain-head.js'
-import { isRotation, rotatedKey } from './chain/keys-in-force.js'
-import { applyWriteSet, parseWriteSet, type StoredChange } from './chain/stored-write-set.js'
-import { unwrapText, unwrapValue, wrapValue } from './envelope.js'
-import { StoreKeys } from './keys.js'
-import { LogFrontier, leafHash } from './log/index.js'
-import { removeDerived } from './open/derived-records.js'
-import { copyOthers } from './other-identities.js'
-import { PutBatch } from './put-batch.js'
-import { ItemBodies } from './read/bodies.js'
-import type { Receipt } from './receipt/receipt.js'
-import { encodeHead, type Head, parseHead } from './record/head.js'
-import { corrupt, parseRecord, type RecordItem } from './record/record.js'
-import type { Store } from './stores/port.js'
-import { SubjectCipher } from './subject/cipher.js'
-import type { SubjectKeys } from './subject/subject-keys.js'
-import { VerificationKey } from './verify/key.js'
-import type { GivenNote, VerificationReport } from './verify/report.js'
-import { verifyLedger } from './verify/verify.js'
+import { type IdentityId, TallyError } from '../../core/index.js'
+import { sourceStore } from '../archive/asked.js'
+import { type ChainHead, genesisHead, headRootOf } from '../chain/chain-head.js'
+import { isRotation, rotatedKey } from '../chain/keys-in-force.js'
+import { applyWriteSet, parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
+import { unwrapText, unwrapValue, wrapValue } from '../envelope.js'
+import { StoreKeys } from '../keys.js'
+import { LogFrontier, leafHash } from '../log/index.js'
+import { removeDerived } from '../open/derived-records.js'
+import { copyOthers } from '../other-identities.js'
+import { PutBatch } from '../put-batch.js'
+import { ItemBodies } from '../read/bodies.js'
+import type { Receipt } from '../receipt/receipt.js'
+import { encodeHead, type Head, parseHead } from '../record/head.js'
+import { corrupt, parseRecord, type RecordItem } from '../record/record.js'
+import type { Store } from '../stores/port.js'
+import { SubjectCipher } from '../subject/cipher.js'
+import type { SubjectKeys } from '../subject/subject-keys.js'
+import { VerificationKey } from '../verify/key.js'
+import type { GivenNote, VerificationReport } from '../verify/report.js'
+import { verifyLedger } from '../verify/verify.js'
 
 export interface RepairOptions {
   /** The damaged store; only its derived records are ever changed. */
@@ -30,6 +30,8 @@ export interface RepairOptions {
   readonly blobKey?: Uint8Array | undefined
   /** Opens what is under keys of subjects. */
   readonly subjects?: SubjectKeys | undefined
+  /** The store holds what a damaged database still had: it is made again, whatever it says. */
+  readonly isSalvaged?: boolean
   /** Paths of all archives of the ledger: what is kept has their history, and none is archived. */
   readonly archives?: readonly string[]
   /**
@@ -53,7 +55,7 @@ export type RepairOutcome =
       readonly report: VerificationReport
       readonly commits: number
       readonly receipts: number
-      /** Commit records left behind in the old store. */
+      /** Commit records left behind in the old store, or that its head has and that are gone. */
       readonly lostCommits: number
     }
 
@@ -65,32 +67,35 @@ export type RepairOutcome =
  * acknowledged.
  */
 export async function repairLedger(options: RepairOptions): Promise<RepairOutcome> {
-  const { store, identity, notes = [], target, blobKey, subjects, archives = [] } = options
+  const { store, identity, notes = [], target, blobKey, subjects } = options
+  const { archives = [], isSalvaged = false } = options
   const key = blobKey && new VerificationKey(blobKey)
   const given = { identity, notes, key, subjects }
   const report = await verifyLedger({ store, ...given })
   const { failure } = report
   const keys = new StoreKeys(identity)
-  if (failure === undefined) return { kind: 'clean', report }
+  if (failure === undefined && !isSalvaged) return { kind: 'clean', report }
+  const at = failure === undefined ? 'its database' : `receipt ${failure.index}, ${failure.field}`
   if (archives.length === 0 && (await hasArchived(store, keys))) {
-    throw refused(`${failure.field} is wrong, and history is archived: ${withArchives}`)
+    throw refused(`${at} is wrong, and history is archived: ${withArchives}`)
   }
-  const { field, key: where = '' } = failure
-  const isDerived = field.startsWith('derived') || (field === 'store' && keys.isDerived(where))
-  if (isDerived && archives.length === 0) {
+  if (archives.length === 0 && !isSalvaged && isOfDerived(failure, keys)) {
     await removeDerived(store, keys, { checkpoints: true })
     return { kind: 'derived', report }
   }
-  if (target === undefined) {
-    throw refused(`verification failed at receipt ${failure.index}, ${failure.field}`)
-  }
-  const source = archives.length === 0 ? store : await sourceStore(store, identity, archives)
-  const kept = archives.length === 0 ? report : await verifyLedger({ store: source, ...given })
+  if (target === undefined) throw refused(`verification failed at ${at}`)
+  const source = await sourceStore(store, identity, archives)
+  const kept = await verifyLedger({ store: source, ...given })
   checkNotes(kept, notes, options.acknowledgeNotes ?? false)
   const commits = kept.failure?.commit ?? Number.POSITIVE_INFINITY
   const prefix = await copyPrefix({ store: source, target, keys, identity, subjects, commits })
   await copyOthers(store, target, keys)
   return { kind: 'cut', report: kept, ...prefix }
+}
+
+function isOfDerived(failure: VerificationReport['failure'], keys: StoreKeys): boolean {
+  const { field = '', key = '' } = failure ?? {}
+  return field.startsWith('derived') || (field === 'store' && keys.isDerived(key))
 }
 
 const withArchives =
@@ -159,19 +164,21 @@ async function copyPrefix(options: {
     const storeKey = keys.state(key)
     await batch.put(storeKey, wrapValue(storeKey, text))
   }
-  const epoch = epochOf(store, keys) + 1
-  await batch.put(keys.head, wrapValue(keys.head, encodeHead(fold.head(kept, epoch))))
+  const head = headIn(store, keys)
+  await batch.put(keys.head, wrapValue(keys.head, encodeHead(fold.head(kept, head.epoch + 1))))
   await batch.flush()
-  return { commits: kept, receipts: fold.chainHead.receipts, lostCommits }
+  const lost = Math.max(lostCommits, head.seq - kept)
+  return { commits: kept, receipts: fold.chainHead.receipts, lostCommits: lost }
 }
 
 /** A head that cannot be read may have had any epoch; commit records carry the writer's. */
-function epochOf(store: Store, keys: StoreKeys): number {
+function headIn(store: Store, keys: StoreKeys): Pick<Head, 'epoch' | 'seq'> {
   const value = store.get(keys.head)
   try {
-    return value === undefined ? 0 : parseHead(keys.head, unwrapText(keys.head, value)).epoch
+    if (value === undefined) return { epoch: 0, seq: 0 }
+    return parseHead(keys.head, unwrapText(keys.head, value))
   } catch {
-    return 2 ** 32
+    return { epoch: 2 ** 32, seq: 0 }
   }
 }
 
