@@ -1,24 +1,14 @@
 import { type IdentityId, TallyError } from '../../core/index.js'
 import { sourceStore } from '../archive/asked.js'
-import { type ChainHead, genesisHead, headRootOf } from '../chain/chain-head.js'
-import { isRotation, rotatedKey } from '../chain/keys-in-force.js'
-import { applyWriteSet, parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
-import { unwrapText, unwrapValue, wrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
-import { LogFrontier, leafHash } from '../log/index.js'
 import { removeDerived } from '../open/derived-records.js'
 import { copyOthers } from '../other-identities.js'
-import { PutBatch } from '../put-batch.js'
-import { ItemBodies } from '../read/bodies.js'
-import type { Receipt } from '../receipt/receipt.js'
-import { encodeHead, type Head, parseHead } from '../record/head.js'
-import { corrupt, parseRecord, type RecordItem } from '../record/record.js'
 import type { Store } from '../stores/port.js'
-import { SubjectCipher } from '../subject/cipher.js'
 import type { SubjectKeys } from '../subject/subject-keys.js'
 import { VerificationKey } from '../verify/key.js'
 import type { GivenNote, VerificationReport } from '../verify/report.js'
 import { verifyLedger } from '../verify/verify.js'
+import { copyPrefix, keptCommits } from './prefix.js'
 
 export interface RepairOptions {
   /** The damaged store; only its derived records are ever changed. */
@@ -87,10 +77,15 @@ export async function repairLedger(options: RepairOptions): Promise<RepairOutcom
   const source = await sourceStore(store, identity, archives)
   const kept = await verifyLedger({ store: source, ...given })
   checkNotes(kept, notes, options.acknowledgeNotes ?? false)
-  const commits = kept.failure?.commit ?? Number.POSITIVE_INFINITY
-  const prefix = await copyPrefix({ store: source, target, keys, identity, subjects, commits })
+  const verified = kept.failure?.commit ?? Number.POSITIVE_INFINITY
+  const prefix = { store: source, keys, identity, subjects, commits: verified }
+  const commits = await keptCommits(prefix)
+  if (commits < verified && notes.length > 0 && options.acknowledgeNotes !== true) {
+    throw refused(`an erased value is lost, and what was before it is less than the notes cover`)
+  }
+  const copied = await copyPrefix({ ...prefix, commits }, target)
   await copyOthers(store, target, keys)
-  return { kind: 'cut', report: kept, ...prefix }
+  return { kind: 'cut', report: kept, ...copied }
 }
 
 function isOfDerived(failure: VerificationReport['failure'], keys: StoreKeys): boolean {
@@ -123,123 +118,4 @@ function checkNotes(
   const covered = report.anchored.notes.filter(({ ok }) => ok).length
   if (covered === notes.length) return
   throw refused(`${notes.length - covered} notes are not covered by what would be kept`)
-}
-
-/**
- * Copies the first commits with their blobs, then writes state and head as they were after them.
- */
-async function copyPrefix(options: {
-  readonly store: Store
-  readonly target: Store
-  readonly keys: StoreKeys
-  readonly identity: IdentityId
-  readonly subjects: SubjectKeys | undefined
-  readonly commits: number
-}): Promise<{
-  readonly commits: number
-  readonly receipts: number
-  readonly lostCommits: number
-}> {
-  const { store, target, keys, identity, subjects, commits } = options
-  const cipher = new SubjectCipher(identity, subjects)
-  const batch = new PutBatch(target)
-  const fold = new PrefixFold(store, keys, identity)
-  let [kept, lostCommits] = [0, 0]
-  for await (const [key, value] of store.entries(keys.allCommits())) {
-    if (keys.commitSeq(key) >= commits) {
-      lostCommits += 1
-      continue
-    }
-    kept += 1
-    await batch.put(key, value)
-    for (const item of parseRecord(key, unwrapValue(key, value)).items) {
-      fold.add(key, cipher.open(key, item))
-      for (const hash of item.largeBlobs) {
-        const blob = store.get(keys.blob(hash))
-        if (blob !== undefined) await batch.put(keys.blob(hash), blob)
-      }
-    }
-  }
-  for (const [key, text] of fold.values) {
-    const storeKey = keys.state(key)
-    await batch.put(storeKey, wrapValue(storeKey, text))
-  }
-  const head = headIn(store, keys)
-  await batch.put(keys.head, wrapValue(keys.head, encodeHead(fold.head(kept, head.epoch + 1))))
-  await batch.flush()
-  const lost = Math.max(lostCommits, head.seq - kept)
-  return { commits: kept, receipts: fold.chainHead.receipts, lostCommits: lost }
-}
-
-/** A head that cannot be read may have had any epoch; commit records carry the writer's. */
-function headIn(store: Store, keys: StoreKeys): Pick<Head, 'epoch' | 'seq'> {
-  const value = store.get(keys.head)
-  try {
-    if (value === undefined) return { epoch: 0, seq: 0 }
-    return parseHead(keys.head, unwrapText(keys.head, value))
-  } catch {
-    return { epoch: 2 ** 32, seq: 0 }
-  }
-}
-
-/** Folds records that were verified already: state values, chain head and log. */
-class PrefixFold {
-  readonly values = new Map<string, string>()
-  chainHead: ChainHead
-  readonly #store: Store
-  readonly #keys: StoreKeys
-  readonly #identity: IdentityId
-  #frontier = LogFrontier.empty
-
-  constructor(store: Store, keys: StoreKeys, identity: IdentityId) {
-    this.#store = store
-    this.#keys = keys
-    this.#identity = identity
-    this.chainHead = genesisHead(identity)
-  }
-
-  add(key: string, item: RecordItem): void {
-    if (item.receipt !== undefined) {
-      const { text, writeSet } = item.receipt
-      const receipt = JSON.parse(text) as Receipt
-      const changes = parseWriteSet(writeSet)
-      if (changes === undefined) throw corrupt(key, 'a write set is malformed')
-      this.#change(changes, new ItemBodies(this.#store, this.#keys, item))
-      const publicKey = isRotation(receipt) ? rotatedKey(this.#identity, receipt) : undefined
-      this.chainHead = {
-        publicKey: publicKey ?? this.chainHead.publicKey,
-        receipts: this.chainHead.receipts + 1,
-        receiptHash: receipt.receiptHash,
-        executionRoot: receipt.nextStateRoot,
-        ...applyWriteSet(this.chainHead, changes)
-      }
-      this.#frontier = this.#frontier.append(leafHash(text))
-    }
-    if (item.evidence !== undefined) {
-      this.#frontier = this.#frontier.append(leafHash(item.evidence))
-    }
-  }
-
-  head(seq: number, epoch: number): Head {
-    const { receiptHash, receipts, tree } = this.chainHead
-    return {
-      epoch,
-      headRoot: headRootOf(this.chainHead),
-      logRoot: this.#frontier.root(),
-      logSize: this.#frontier.size,
-      receiptHash,
-      receipts,
-      seq,
-      storageRoot: tree.root()
-    }
-  }
-
-  #change(changes: readonly StoredChange[], bodies: ItemBodies): void {
-    for (const { key, text, after } of changes) {
-      const value = text === undefined && after !== undefined ? bodies.resolve(after) : text
-      if (value === null) this.values.delete(key)
-      else if (value !== undefined) this.values.set(key, value)
-      else throw refused(`the value of ${key} is withheld`)
-    }
-  }
 }

@@ -26,6 +26,8 @@ export async function checkLastReceipt(options: {
     found = await withinBound(replayLastReceipt(options), ledger, clock)
   } catch (error) {
     if (isTallyError(error, 'run.not_executed')) return notDone(error.message)
+    // What this machine lacks is no damage: the key of a subject may be elsewhere, or erased.
+    if (isTallyError(error, 'ledger.erased')) return notDone(error.message)
     // What cannot be read is damaged (L4).
     if (!isTallyError(error)) throw error
     ledger.enterSafeMode({ code: error.code, message: error.message })

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Hash, Json, RunId } from '../../../../src/core/index.js'
 import type { WiredRuntime } from '../../../../src/runtime/index.js'
@@ -138,6 +139,22 @@ it('P1, G6: runs that have read what an erased run wrote are not executed again,
   expect(report.failure).toBeUndefined()
   expect(report.notChecked).toContainEqual(expect.stringContaining('state kept is withheld'))
   await tally.close()
+})
+
+it('K10, G6: keys of subjects that are elsewhere, or lost, keep no ledger in safe mode', async () => {
+  const tally = await open()
+  await tally.begin(documentOf('other'), { id: 'plain', inputs: {} }).result
+  await tally.begin(documentOf('keeps'), { id: 'last', inputs: { text: planted }, subject }).result
+  await tally.close()
+  await rm(place.path('ledger/subjects'), { recursive: true })
+  const again = await open()
+  expect(again.status()).toMatchObject({ mode: 'ready' })
+  expect(again.status().warnings).toContainEqual(expect.stringContaining('key of its subject'))
+  await expect(again.attach('last' as RunId)).rejects.toMatchObject({ code: 'ledger.erased' })
+  const { status } = await again.begin(documentOf('other'), { id: 'next', inputs: {} }).result
+  expect(status).toBe('done')
+  expect(await again.verify()).toMatchObject({ ok: true, complete: false })
+  await again.close()
 })
 
 /** Asks everything that a page asks of an erased run: each answers, or says that it was erased. */
