@@ -33,7 +33,9 @@ const pages = pagesOfSite()
 const { documentedSurface } = await createJiti(import.meta.url).import('../test/support/api.ts')
 rmSync(source, { recursive: true, force: true })
 for (const page of pages) write(placeOf(page), prepared(page))
-cpSync(join(root, 'docs/pictures'), join(source, 'docs/pictures'), { recursive: true })
+for (const folder of ['docs/pictures', 'docs/charts']) {
+  cpSync(join(root, folder), join(source, folder), { recursive: true })
+}
 const references = writeReferences()
 writeConfiguration()
 if (!words.includes('--prepare')) build()
