@@ -49,13 +49,7 @@ export type RepairOutcome =
       readonly lostCommits: number
     }
 
-/**
- * Gets a ledger out of safe mode (K2): by a clean full verification, by making derived records
- * again, or, where a target is given, by keeping the longest verified prefix. A ledger of which
- * history is archived is only made again in a target, of what it and its archives have.
- * Throws `archive.*`, and `ledger.not_recoverable` when something would be lost that was not
- * acknowledged.
- */
+/** See the function of this name in `asked.ts`. */
 export async function repairLedger(options: RepairOptions): Promise<RepairOutcome> {
   const { store, identity, notes = [], target, blobKey, subjects } = options
   const { archives = [], isSalvaged = false } = options
@@ -81,7 +75,7 @@ export async function repairLedger(options: RepairOptions): Promise<RepairOutcom
   const prefix = { store: source, keys, identity, subjects, commits: verified }
   const commits = await keptCommits(prefix)
   if (commits < verified && notes.length > 0 && options.acknowledgeNotes !== true) {
-    throw refused(`an erased value is lost, and what was before it is less than the notes cover`)
+    throw refused('what stands before a lost value is less than the notes cover')
   }
   const copied = await copyPrefix({ ...prefix, commits }, target)
   await copyOthers(store, target, keys)

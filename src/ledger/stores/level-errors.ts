@@ -36,10 +36,13 @@ export function readError(path: string, key: string, error: unknown): TallyError
   }
 }
 
-/** Whether an error tells of a store that cannot be opened or read. */
+/** Whether an error tells of files that cannot be read, and not of what this process lacks. */
 export function isUnreadable(error: unknown): error is TallyError {
-  return isTallyError(error, 'ledger.corrupt') || isTallyError(error, 'store.read_failed')
+  if (isTallyError(error, 'ledger.corrupt')) return true
+  return isTallyError(error, 'store.read_failed') && !lack.test(String(error.context.problem))
 }
+
+const lack = /disk is full|read-only|permission denied|too many open files|cannot allocate/i
 
 /** LevelDB gives no error number: only its text tells a full disk from a broken one. */
 function problemOf(error: unknown): string {
