@@ -89,6 +89,8 @@ class Verification {
   #derived: DerivedCheck | undefined
   #codes: CodeCheck | undefined
   #watermark: Watermark | undefined
+  /** Taken with the records, before others are written. */
+  #headBytes: Uint8Array | undefined
   #head: Head | undefined
   #frontier = LogFrontier.empty
   #commits = 0
@@ -128,6 +130,7 @@ class Verification {
 
   async #chain(): Promise<void> {
     const { store } = this.#options
+    this.#headBytes = store.get(this.#keys.head)
     this.#watermark = readUncheckedWatermark(store, this.#keys)
     const form =
       this.#options.key === undefined ? uncheckedForm : codedForm(this.#options.key.derived)
@@ -320,8 +323,8 @@ class Verification {
     const { store } = this.#options
     const { chainHead } = this.#fold
     // Behind the records that it is the head of: they verify without it, and a recovery keeps them.
-    const head = store.get(this.#keys.head) ?? this.#fail(headless)
-    this.#head = parseHead(this.#keys.head, unwrapText(this.#keys.head, head))
+    if (this.#headBytes === undefined) return this.#fail(headless)
+    this.#head = parseHead(this.#keys.head, unwrapText(this.#keys.head, this.#headBytes))
     const beyond = this.#notes.beyond()
     if (beyond !== undefined) {
       const { size, source } = beyond

@@ -7,7 +7,7 @@ import {
   TallyError
 } from '../../../../src/core/index.js'
 import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
-import type { Store, VerifiedReceipt } from '../../../../src/ledger/index.js'
+import { type Store, storeAround, type VerifiedReceipt } from '../../../../src/ledger/index.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
 import type { VerifiedItem } from '../../../../src/ledger/verify/report.js'
 import { copyOf, fullLedger, present, verifyOf } from '../core/full-ledger.js'
@@ -318,6 +318,27 @@ describe('the end of a ledger (P1)', () => {
     })
     expect((await verifyOf({ store }, { kept: null })).failure?.field).toBe('lock')
     expect((await verifyOf({ store }, { kept: undefined })).ok).toBe(true)
+  })
+
+  it('compares head and lock with the records of one moment, whatever is committed meanwhile', async () => {
+    const { ledger, store } = await newLedger()
+    for (const id of ['one', 'two']) await commit(ledger, loneItem({ id }))
+    let isBetween = true
+    const entries: Store['entries'] = async function* (range) {
+      const taken = store.entries(range)
+      if (isBetween) {
+        isBetween = false
+        await commit(ledger, loneItem({ id: 'meanwhile' }))
+      }
+      yield* taken
+    }
+    const busy = storeAround(store, { entries })
+    const receiptHash = sha256Hex('another')
+    const kept = { receipts: 2, receiptHash, headRoot: sha256Hex('root') }
+    const { failure, head } = await verifyOf({ store: busy }, { kept })
+    expect(head).toMatchObject({ receipts: 2 })
+    expect(failure).toMatchObject({ field: 'lock.receiptHash', index: 2 })
+    await ledger.close()
   })
 
   it('names the state entry that is another', async () => {
