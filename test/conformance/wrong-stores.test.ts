@@ -1,25 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { openMemoryStore, type Store, type StoreItem } from '../../src/ledger/index.js'
+import { openMemoryStore, type Store, type StoreItem, storeAround } from '../../src/ledger/index.js'
 import { FaultyDisk, type StoreDriver, storeConformance } from '../../src/testing/index.js'
 import { failingChecks, neverFailed, type WrongDriver } from '../support/failing-checks.js'
-
-/** A store that does some things otherwise than the right one below it. */
-function over(right: Store, changes: Partial<Store>): Store {
-  return {
-    get: (key) => right.get(key),
-    entries: (range) => right.entries(range),
-    commit: (items) => right.commit(items),
-    compact: () => right.compact(),
-    close: () => right.close(),
-    ...changes
-  }
-}
 
 function altered(changes: (right: Store) => Partial<Store>): () => StoreDriver {
   return () => ({
     create: async () => {
       const right = openMemoryStore()
-      return over(right, changes(right))
+      return storeAround(right, changes(right))
     }
   })
 }
@@ -87,7 +75,7 @@ const wrong: readonly WrongDriver<StoreDriver>[] = [
     fault: 'writes the items of a commit one by one',
     driver: onDisk((disk) => {
       const right = disk.open()
-      return over(right, {
+      return storeAround(right, {
         commit: async (items) => {
           const applied: boolean[] = []
           for (const item of items) applied.push(...(await right.commit([item])))
@@ -278,7 +266,7 @@ it('a check closes each store that it has opened, however it ends', async () => 
     const counted = (): StoreDriver => ({
       create: async () => {
         const right = await driver().create()
-        const store = over(right, {
+        const store = storeAround(right, {
           close: () => {
             open.delete(store)
             return right.close()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { nextTurn } from '../../src/core/index.js'
-import type { Store } from '../../src/ledger/index.js'
+import { type Store, storeAround } from '../../src/ledger/index.js'
 import { cases } from '../support/effort.js'
 import { type OpenLedger, type SimulationReport, simulate } from './harness.js'
 import { realLedger } from './real-ledger.js'
@@ -47,13 +47,7 @@ describe('ledger simulation', () => {
 type Commit = Store['commit']
 
 function changed(store: Store, change: (commit: Commit) => Commit): Store {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: change((items) => store.commit(items)),
-    compact: () => store.compact(),
-    close: () => store.close()
-  }
+  return storeAround(store, { commit: change((items) => store.commit(items)) })
 }
 
 function piecewise(commit: Commit): Commit {

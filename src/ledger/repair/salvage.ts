@@ -10,7 +10,7 @@ const everything = { gte: '', lt: '\u{10ffff}' }
 
 /**
  * Opens databases that are damaged themselves, where no record of them can be read any more: files
- * are missing, cut or overwritten. What is opened then is a scratch directory with what LevelDB's
+ * are missing, cut or empty. What is opened then is a scratch directory with what LevelDB's
  * own repair still finds; the damaged files stay as they are. Some records may be missing in it,
  * and older ones be there in place of newer ones, so its chain is to be verified before any of it
  * is kept.

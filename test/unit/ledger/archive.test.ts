@@ -11,7 +11,7 @@ import {
   importSnapshot,
   openLevelStore,
   openMemoryStore,
-  type Store
+  storeAround
 } from '../../../src/ledger/index.js'
 import { StoreKeys } from '../../../src/ledger/keys.js'
 import type { WiredRuntime } from '../../../src/runtime/index.js'
@@ -169,18 +169,14 @@ it('ARCHIVE_RECORD_BYTES_MAX, ARCHIVE_REMOVED_AT_ONCE: bound a file, and what is
   expect(limits.ARCHIVE_RECORD_BYTES_MAX).toBeLessThan(limits.SNAPSHOT_BYTES_MAX)
   const inner = openMemoryStore()
   const removed: number[] = []
-  const store: Store = {
-    get: (key) => inner.get(key),
-    entries: (range) => inner.entries(range),
+  const store = storeAround(inner, {
     commit: (items) => {
       removed.push(
         ...items.map(({ deletes }) => deletes.filter((key) => key.includes('/commit/')).length)
       )
       return inner.commit(items)
-    },
-    compact: () => inner.compact(),
-    close: () => inner.close()
-  }
+    }
+  })
   const tally = await openOn(store, {})
   const payload = { publicKey: 'a'.repeat(64), isApprover: false }
   const wanted = limits.ARCHIVE_REMOVED_AT_ONCE + 20

@@ -11,7 +11,7 @@ import {
 import { IndexRuns, unitIndexKey } from '../../../../src/ledger/derived/index-runs.js'
 import { uncheckedForm } from '../../../../src/ledger/derived/record-form.js'
 import { RUN_COMMITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
-import { type Ledger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
+import { type Ledger, type Store, storeAround, verifyLedger } from '../../../../src/ledger/index.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
 import { inclusionProof, leafHash, verifyInclusion } from '../../../../src/ledger/log/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
@@ -19,17 +19,6 @@ import { cases } from '../../../support/effort.js'
 import { collect, commit, entry, fixedIdentity, loneItem, newLedger, reopen } from './support.js'
 
 const { identity } = fixedIdentity()
-
-/** A store's methods, to be given with some of them changed. */
-function storeOf(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    commit: (items) => store.commit(items),
-    compact: () => store.compact(),
-    close: () => store.close()
-  }
-}
 
 describe('derived index', () => {
   it('L5: finds every entry after any sequence of additions, in O(log n) runs of small pages', async () => {
@@ -93,7 +82,7 @@ describe('derived index', () => {
       if (gte <= key && key < lt) asked.push(key)
       return opened.store.get(key)
     }
-    const store: Store = { ...storeOf(opened.store), get }
+    const store: Store = storeAround(opened.store, { get })
     const ledger = await reopen({ ...opened, store })
     expect(await ledger.forgedJournal()).toBeUndefined()
     expect(asked).toEqual([])

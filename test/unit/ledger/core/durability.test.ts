@@ -2,7 +2,12 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RunId } from '../../../../src/core/index.js'
 import { limits } from '../../../../src/core/index.js'
-import { type Store, type StoreItem, verifyLedger } from '../../../../src/ledger/index.js'
+import {
+  type Store,
+  type StoreItem,
+  storeAround,
+  verifyLedger
+} from '../../../../src/ledger/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
 import { openLedger } from '../../../support/ledgers.js'
 import {
@@ -24,18 +29,12 @@ function watchedStore(
 ): Store & { readonly commits: (readonly StoreItem[])[] } {
   const store = openMemoryStore()
   const commits: (readonly StoreItem[])[] = []
-  return {
-    commits,
-    get: (key) => store.get(key),
-    entries: (range) => store.entries(range),
-    compact: () => store.compact(),
-    close: () => store.close(),
-    async commit(items) {
-      commits.push(items)
-      await options.onCommit?.(items, commits.length)
-      return store.commit(items)
-    }
+  const commit: Store['commit'] = async (items) => {
+    commits.push(items)
+    await options.onCommit?.(items, commits.length)
+    return store.commit(items)
   }
+  return { commits, ...storeAround(store, { commit }) }
 }
 
 const isSource = (items: readonly StoreItem[]) =>

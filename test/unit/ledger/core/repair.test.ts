@@ -134,4 +134,34 @@ describe('recovery (K2)', () => {
     })
     expect(cut.kind).toBe('cut')
   })
+
+  it('ends before a withheld value that the state has lost, and below a note only when told', async () => {
+    const opened = await newLedger()
+    const { ledger, store } = opened
+    for (const [id, value] of [
+      ['before', 'small'],
+      ['large', 'v'.repeat(100_000)],
+      ['behind', 'small']
+    ] as const) {
+      await commit(ledger, loneItem({ id, writes: { [id]: value } }))
+    }
+    const notes = [{ source: 'peer', text: await ledger.note() }]
+    await ledger.close()
+    const blobs: string[] = []
+    const all = await collect(store.entries({ gte: '', lt: '\u{10ffff}' }))
+    for (const [key] of all) if (key.includes('/blob/')) blobs.push(key)
+    expect(blobs.length).toBeGreaterThan(0)
+    await store.commit([{ puts: [], deletes: blobs }])
+    const kept = await repairLedger({ store, identity, target: openMemoryStore() })
+    expect(kept.kind).toBe('clean')
+    await store.commit([{ puts: [], deletes: [`${identity}/state/large`] }])
+    const options = { store, identity, notes }
+    await expect(repairLedger({ ...options, target: openMemoryStore() })).rejects.toMatchObject({
+      code: 'ledger.not_recoverable'
+    })
+    const target = openMemoryStore()
+    const cut = await repairLedger({ ...options, target, acknowledgeNotes: true })
+    expect(cut).toMatchObject({ kind: 'cut', commits: 1, receipts: 1, lostCommits: 2 })
+    expect(await verifyLedger({ store: target, identity })).toMatchObject({ ok: true })
+  })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
 import type { Json } from '../../../../src/core/index.js'
-import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
+import { openMemoryStore, storeAround } from '../../../../src/ledger/index.js'
 import { openOn } from '../../../support/lives.js'
 
 it('D2: a run is reported only once it is on disk', async () => {
@@ -11,16 +11,12 @@ it('D2: a run is reported only once it is on disk', async () => {
     release = resolve
   })
   let isHeld = false
-  const store: Store = {
-    get: (key) => memory.get(key),
-    entries: (range) => memory.entries(range),
+  const store = storeAround(memory, {
     commit: async (items) => {
       if (isHeld) await held
       return memory.commit(items)
-    },
-    compact: () => memory.compact(),
-    close: () => memory.close()
-  }
+    }
+  })
   const step = defineBlock({ name: 'step', version: '1.0.0', sideEffects: 'none', run: () => 1 })
   const tally = await openOn(store, { blocks: [step] })
   isHeld = true
