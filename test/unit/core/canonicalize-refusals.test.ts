@@ -62,7 +62,7 @@ describe('a value that is no JSON', () => {
     ['$', (value) => value],
     ['$.a', (value) => ({ b: 1, a: value })],
     ['$[1]', (value) => [0, value]],
-    ['$.c[0].d', (value) => ({ a: 1, c: [{ d: value }] })]
+    ['$.c[0].d', (value) => ({ a: true, b: null, c: [{ d: value }] })]
   ]
   const cases = refused.map(([problem, value, below = '']) => ({ problem, value, below }))
   it.each(cases)('is refused with where it is and why: $problem', ({ problem, value, below }) => {

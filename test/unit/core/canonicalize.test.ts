@@ -6,6 +6,7 @@ import {
   canonicalizeLedgerValue,
   canonicalizeOwn,
   canonicalizing,
+  canonicalizingLedgerValue,
   DocumentWork,
   limits,
   parse
@@ -126,6 +127,24 @@ describe('canonicalizing what the program has made itself', () => {
     }
   })
 
+  it('does not look for what only data of others can have', () => {
+    const named = Object.assign([1, { b: 2 }], { c: 3 })
+    const symbolic = { a: named, [Symbol('s')]: 4 }
+    expect(canonicalizeOwn(symbolic)).toBe('{"a":[1,{"b":2}]}')
+    expect(canonicalizeOwn(new Proxy({ a: 1 }, {}))).toBe('{"a":1}')
+    const accessors = {
+      get a() {
+        return 1
+      }
+    }
+    expect(canonicalizeOwn(accessors)).toBe('{"a":1}')
+  })
+
+  it('refuses what is no JSON before names that the ledger keeps for itself', () => {
+    const said = { code: 'core.not_json', context: { path: '$.$a', problem: 'it is undefined' } }
+    expect(() => canonicalizeOwn({ $a: undefined })).toThrow(expect.objectContaining(said))
+  })
+
   const cyclic: Record<string, unknown> = {}
   cyclic['self'] = cyclic
 
@@ -183,7 +202,19 @@ describe('canonicalizing in pieces', () => {
     expect(slices('x'.repeat(16 * limits.DOCUMENT_SLICE_STEPS))).toBe(2)
   })
 
-  const nested = (levels: number): unknown => (levels === 0 ? many : [nested(levels - 1)])
+  const under = (levels: number, value: unknown): unknown =>
+    levels === 0 ? value : [under(levels - 1, value)]
+  const nested = (levels: number) => under(levels, many)
+  const ledgerInPieces = (value: unknown) =>
+    new DocumentWork().during(() => atOnce(canonicalizingLedgerValue(value)))
+
+  it('writes ledger values that are written at once', () => {
+    for (const value of ['x', { b: [1, null], a: true }, { many, small: { z: 1, a: 2 } }]) {
+      expect(ledgerInPieces(value)).toBe(canonicalizeLedgerValue(value))
+      expect(atOnce(canonicalizing(value))).toBe(canonicalize(value))
+    }
+  })
+
   const cycle: Record<string, unknown> = { many }
   cycle['self'] = [cycle, cycle]
   it.each([
@@ -197,6 +228,12 @@ describe('canonicalizing in pieces', () => {
     ['a symbol key', { many, [Symbol('s')]: 1 }],
     ['a symbol key below', { many: { list: many, [Symbol('s')]: 1 } }],
     ['more levels than are allowed', nested(70)],
+    ['a level too many in a small part', [many, under(64, 1)]],
+    ['a level too many in a small part of an object', { many, a: under(63, { b: [] }) }],
+    ['an integer that no ledger keeps', { many, last: 2 ** 60 }],
+    ['a key that the ledger has for itself', { many, last: { $a: 1 } }],
+    ['such a key beside many values', { many, $a: 1 }],
+    ['such a value alone', { $a: 2 ** 60 }],
     ['a cycle', cycle]
   ])('refuses %s with the words of writing at once', (_, value) => {
     const messageOf = (act: () => unknown) => {
@@ -208,5 +245,8 @@ describe('canonicalizing in pieces', () => {
       return 'it was written'
     }
     expect(messageOf(() => inPieces(value))).toBe(messageOf(() => canonicalize(value)))
+    const ledger = messageOf(() => canonicalizeLedgerValue(value))
+    expect(ledger).not.toBe('it was written')
+    expect(messageOf(() => ledgerInPieces(value))).toBe(ledger)
   })
 })

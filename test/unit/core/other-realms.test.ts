@@ -33,6 +33,16 @@ const others = [
   'Object.setPrototypeOf([], new Proxy(Array.prototype, {}))',
   'Object.setPrototypeOf([], [])',
   'Object.setPrototypeOf([], Object.prototype)',
+  'Object.setPrototypeOf([], Object.setPrototypeOf([], null))',
+  'Object.setPrototypeOf([], Object.setPrototypeOf([], Object.prototype))',
+  'Object.setPrototypeOf([], Object.assign([], { flatMap: 1 }))',
+  'Object.create({ isPrototypeOf: 1, ["__proto__"]: 1 })',
+  'Object.create(Object.create(null, { isPrototypeOf: { value: 1 } }))',
+  'Object.create(Object.create(null, { ["__proto__"]: { value: 1 } }))',
+  `Object.create(Object.setPrototypeOf(Object.defineProperties(() => 1, {
+    isPrototypeOf: { value: 1 }, ["__proto__"]: { value: 1 } }), null))`,
+  `((bare) => { delete bare.name; delete bare.length
+    return Object.create(Object.setPrototypeOf(bare, null)) })(() => 1)`,
   'new Date(0)',
   'new Map()'
 ]

@@ -102,6 +102,10 @@ describe('CanonicalScan', () => {
     ['a line break before a letter of an escape', '"\nb"'],
     ['a comma at the end', '{"a":1,}'],
     ['a name twice', '{"a":1,"a":1}'],
+    ['a name twice, with a value that is larger', '{"a":1,"a":2}'],
+    ['a name twice, before another', '{"a":1,"a":1,"b":1}'],
+    ['an empty name twice', '{"":1,"":2}'],
+    ['a name twice, behind an escape', '{"\\n":0,"a":1,"a":2}'],
     ['a name twice beyond ASCII', '{"é":1,"é":1}'],
     ['a name behind one that begins with it', '{"aa":0,"a":0}'],
     ['a name behind one that ends later', '{"a!":0,"a":0}'],
@@ -165,9 +169,11 @@ describe('CanonicalScan', () => {
   it('gives each of many members', () => {
     const names = Array.from({ length: 100 }, (_, at) => `x${100 + at}`)
     const text = canonicalize(Object.fromEntries(names.map((name, at) => [name, at])))
-    expect(scan.read(text)).toBe(true)
-    expect(names.map((name) => scan.member(name))).toEqual(names.map((_, at) => String(at)))
-    expect(scan.place(99).to).toBe(text.length - 1)
+    // One that has read no text with so many before.
+    const fresh = new CanonicalScan()
+    expect(fresh.read(text)).toBe(true)
+    expect(names.map((name) => fresh.member(name))).toEqual(names.map((_, at) => String(at)))
+    expect(fresh.place(99).to).toBe(text.length - 1)
   })
 
   it('has no members beyond the last, nor of a list, nor of the text before', () => {
@@ -176,6 +182,32 @@ describe('CanonicalScan', () => {
     expect(scan.read('[{"a":1}]')).toBe(true)
     expect(() => scan.place(0)).toThrow('a member that is not there is asked for')
     expect(scan.member('a')).toBe(undefined)
+    // Where the second member stood is what could be taken for its name.
+    expect(scan.read('{"a":1,"b":2}')).toBe(true)
+    expect(scan.read('{"a":"xxb"}')).toBe(true)
+    expect(scan.member('b')).toBe(undefined)
+  })
+
+  it('keeps its bytes for the next text, and those of a very long text for none', () => {
+    const fresh = new CanonicalScan()
+    const bytesOf = (length: number) => {
+      const text = `"${'x'.repeat(length - 2)}"`
+      expect(fresh.read(text)).toBe(true)
+      expect(fresh.bytes.toString()).toBe(text)
+      return fresh.bytes.buffer
+    }
+    const first = bytesOf(10)
+    expect(bytesOf(16 * 1024 - 2)).toBe(first)
+    const second = bytesOf(16 * 1024 - 1)
+    expect(second).not.toBe(first)
+    expect(bytesOf(10)).toBe(second)
+    const largest = bytesOf(1024 * 1024 - 2)
+    expect(bytesOf(10)).toBe(largest)
+    const tooLarge = bytesOf(1024 * 1024 - 1)
+    expect(bytesOf(1024 * 1024 - 1)).toBe(tooLarge)
+    expect(bytesOf(1024 * 1024 - 2)).not.toBe(tooLarge)
+    bytesOf(2 * 1024 * 1024)
+    expect(bytesOf(10).byteLength).toBe(16 * 1024)
   })
 
   it('is not misled by what stands behind a shorter text from a longer one', () => {
@@ -187,6 +219,11 @@ describe('CanonicalScan', () => {
   })
 
   it('leaves members out, with the comma behind each', () => {
+    expect(scan.read('{"a":1,"b":2}')).toBe(true)
+    expect(scan.bytesWithout([0]).toString()).toBe('{"b":2}')
+    const value = { a: 'x'.repeat(20_000), b: 'é'.repeat(20_000), c: 1 }
+    expect(scan.read(canonicalize(value))).toBe(true)
+    expect(scan.bytesWithout([0]).toString()).toBe(canonicalize({ b: value.b, c: 1 }))
     expect(scan.read('{"a":{"b":1},"b":[],"c":"x","d":1}')).toBe(true)
     expect(scan.bytesWithout([0, 2]).toString()).toBe('{"b":[],"d":1}')
     expect(scan.bytesWithout([]).toString()).toBe('{"a":{"b":1},"b":[],"c":"x","d":1}')

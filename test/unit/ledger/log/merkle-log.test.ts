@@ -147,9 +147,19 @@ describe('RFC 6962 log', () => {
     }
     const consistency = { firstSize: 2, secondSize: 1, proof: [], firstRoot: root }
     expect(verifyConsistency({ ...consistency, secondRoot: root })).toBe(false)
-    expect(() => consistencyProof(2, 1, () => leaf)).toThrow(
-      expect.objectContaining({ code: 'ledger.proof_out_of_range' })
-    )
+    for (const [first, second] of [
+      [2, 1],
+      [-1, 1],
+      [0.5, 1],
+      [0, 0.5],
+      [1, 2 ** 53]
+    ] as const) {
+      expect(() => consistencyProof(first, second, () => leaf)).toThrow(
+        expect.objectContaining({ code: 'ledger.proof_out_of_range' })
+      )
+      const claim = { firstSize: first, secondSize: second, firstRoot: root, secondRoot: root }
+      expect(verifyConsistency({ ...claim, proof: [] })).toBe(false)
+    }
   })
 
   it('keeps an older frontier valid, and encodes in one hash for each 1 bit of its size', () => {
@@ -161,7 +171,11 @@ describe('RFC 6962 log', () => {
     const decoded = LogFrontier.decode(7, bytes)
     expect(decoded?.append(smallLeaves[7] ?? Buffer.of()).root()).toBe(small.roots[7])
     expect(LogFrontier.decode(8, bytes)).toBeUndefined()
-    expect(LogFrontier.decode(-1, bytes)).toBeUndefined()
+    for (const size of [-1, 0.5, 7.5, 2 ** 53]) {
+      expect(LogFrontier.decode(size, bytes)).toBeUndefined()
+    }
+    expect(LogFrontier.decode(-1, Buffer.alloc(0))).toBeUndefined()
+    expect(LogFrontier.decode(0, Buffer.alloc(0))?.root()).toBe(LogFrontier.empty.root())
     expect(() => older.append(Buffer.alloc(31))).toThrow(/32 bytes/)
   })
 })
@@ -212,6 +226,17 @@ describe('log proofs as text', () => {
 
   it('are read strictly', () => {
     const text: string = vectors.proofTexts[0]
+    const hashes = (count: number) =>
+      text.replace(/"hashes":\[.*\]/, `"hashes":[${Array(count).fill(`"${'0'.repeat(64)}"`)}]`)
+    expect(parseLogProof(hashes(106)).hashes).toHaveLength(106)
+    const problems = {
+      'its type is unknown': text.replace('"type":"inclusion"', '"type":"other"'),
+      'its hashes are not a list of at most 106 hashes': hashes(107),
+      'an index or size is not a count': text.replace('"size":7', '"size":-7')
+    }
+    for (const [problem, wrong] of Object.entries(problems)) {
+      expect(() => parseLogProof(wrong)).toThrow(expect.objectContaining({ context: { problem } }))
+    }
     const bad = [
       '',
       '1',

@@ -1,7 +1,7 @@
 import { createPrivateKey, sign as cryptoSign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { IdentityId } from '../../../../src/core/index.js'
+import { type IdentityId, limits } from '../../../../src/core/index.js'
 import { verify } from '../../../../src/identity/index.js'
 import {
   addCosignature,
@@ -25,7 +25,18 @@ const vectors = JSON.parse(
 const { log, witness, others, otherKeys } = vectors
 const logKey = parseVerifierKey(log.verifierKey)
 const witnessKey = parseVerifierKey(witness.verifierKey)
-const malformedNote = expect.objectContaining({ code: 'ledger.malformed_note' })
+
+/** What is said of each text that is refused. */
+type Refused = Readonly<Record<string, readonly string[]>>
+
+function expectRefused(read: (text: string) => unknown, code: string, refused: Refused): void {
+  for (const [problem, texts] of Object.entries(refused)) {
+    const said = expect.objectContaining({ code, context: { problem } })
+    for (const wrong of texts) {
+      expect(() => read(wrong), JSON.stringify(wrong.slice(0, 300))).toThrow(said)
+    }
+  }
+}
 
 function signer(seed: string): (message: Uint8Array) => Uint8Array {
   const der = Buffer.from(`302e020100300506032b657004220420${seed}`, 'hex')
@@ -78,29 +89,45 @@ describe('log notes', () => {
     const { text } = log
     const lines: string[] = text.split('\n')
     const replaced = (index: number, line: string) => lines.with(index, line).join('\n')
-    const bad = [
-      '',
-      text.slice(0, -1),
-      `${text}more\n`,
-      replaced(0, ''),
-      replaced(0, 'two words'),
-      replaced(1, '08'),
-      replaced(1, '-1'),
-      replaced(1, '9007199254740993'),
-      replaced(1, ''),
-      replaced(2, 'AAAA'),
-      replaced(2, (lines[2] ?? '').replace('g=', 'h=')),
-      replaced(3, 'state-root'),
-      replaced(3, `${lines[3]} `),
-      replaced(3, (lines[3] ?? '').toUpperCase()),
-      replaced(3, 'other-line x')
-    ]
-    for (const wrong of bad) expect(() => parseLogNote(wrong), wrong).toThrow(malformedNote)
+    expectRefused(parseLogNote, 'ledger.malformed_note', {
+      'it does not have four lines': [
+        '',
+        text.slice(0, -1),
+        `${text}more`,
+        `${text}more\n`,
+        `${text}\n`,
+        lines.slice(0, 3).join('\n')
+      ],
+      'its origin has a space in it or is empty': [replaced(0, ''), replaced(0, 'two words')],
+      'its size is not a count': ['08', '-1', '9007199254740993', '', '1e1', '1x', 'x'].map(
+        (size) => replaced(1, size)
+      ),
+      'its root is not base64 of 32 bytes': [
+        replaced(2, ''),
+        replaced(2, 'AAAA'),
+        replaced(2, `.${lines[2]}`),
+        replaced(2, `${lines[2]}=`),
+        replaced(2, (lines[2] ?? '').replace('g=', 'h='))
+      ],
+      'its fourth line is not "state-root <hex>"': [
+        replaced(3, ''),
+        replaced(3, 'state-root'),
+        replaced(3, `${lines[3]} `),
+        replaced(3, (lines[3] ?? '').toUpperCase()),
+        replaced(3, (lines[3] ?? '').replace('state', 'other')),
+        replaced(3, 'other-line x')
+      ]
+    })
+    for (const size of ['0', '7', '10', '1234567890123456']) {
+      expect(parseLogNote(replaced(1, size)).size).toBe(Number(size))
+    }
   })
 
   it('are not written for an origin or size that could not be read', () => {
     expect(() => encodeLogNote({ ...log.note, origin: 'a b' })).toThrow(/origin/)
     expect(() => encodeLogNote({ ...log.note, size: 1.5 })).toThrow(/size/)
+    expect(() => encodeLogNote({ ...log.note, size: -1 })).toThrow(/size/)
+    expect(parseLogNote(encodeLogNote({ ...log.note, size: 0 })).size).toBe(0)
   })
 })
 
@@ -121,34 +148,41 @@ describe('signed notes', () => {
   it('are read strictly', () => {
     const { encoded, text } = log
     const line: string = encoded.slice(text.length + 1)
-    const bad = [
-      '',
-      '\n\n',
-      text,
-      `${text}\n`,
-      encoded.slice(0, -1),
-      `${encoded}\n`,
-      `\n\n${line}`,
-      encoded.replace('\u2014', '-'),
-      encoded.replace('\u2014 ', '\u2014'),
-      encoded.replace(line, line.replace('\u2014 ', '\u2014  ')),
-      encoded.replace(line, line.replace('=\n', '\n')),
-      encoded.replace(line, line.replace('\n', ' \n')),
-      encoded.replace(line, '\u2014 name AAAAAA==\n'),
-      encoded.replace(line, '\u2014 na+me AAAAAAAA\n'),
-      encoded.replace(line, '\u2014 name AAAAAAB=\n'),
-      encoded.replaceAll('\n', '\r\n'),
-      `\t${encoded}`,
-      `\ud800${encoded}`,
-      `${text}\n${line.repeat(101)}`,
-      `${'x'.repeat(70_000)}${encoded}`
-    ]
-    for (const wrong of bad) {
-      expect(() => parseSignedNote(wrong), JSON.stringify(wrong.slice(0, 300))).toThrow(
-        malformedNote
-      )
-    }
+    const instead = (other: string) => encoded.replace(line, other)
+    const padding = (length: number) => 'x'.repeat(length - encoded.length)
+    expectRefused(parseSignedNote, 'ledger.malformed_note', {
+      'it has no text or no empty line before its signatures': ['', '\n\n', text, `\n\n${line}`],
+      'it has no signatures, or its last line is not ended': [
+        `${text}\n`,
+        encoded.slice(0, -1),
+        `${encoded}\n`
+      ],
+      'a signature line is not "\u2014 name base64"': [
+        encoded.replace('\u2014', '-'),
+        encoded.replace('\u2014 ', '\u2014'),
+        instead(line.replace('\u2014 ', '\u2014  ')),
+        instead(line.replace('\n', ' \n')),
+        instead('\u2014\n'),
+        instead('\u2014 na+me AAAAAAAA\n')
+      ],
+      'a signature is not base64 of a key id and more': [
+        instead(line.replace('=\n', '\n')),
+        instead('\u2014 name\n'),
+        instead('\u2014 name AAAAAA==\n'),
+        instead('\u2014 name AAAAAAB=\n')
+      ],
+      'it has a control character or a lone surrogate': [
+        encoded.replaceAll('\n', '\r\n'),
+        `\t${encoded}`,
+        `\ud800${encoded}`
+      ],
+      'it has too many signatures': [`${text}\n${line.repeat(101)}`],
+      'it is too long': [`${padding(limits.NOTE_BYTES_MAX + 1)}${encoded}`]
+    })
     expect(parseSignedNote(`${text}\n${line.repeat(100)}`).signatures).toHaveLength(100)
+    const longest = `${padding(limits.NOTE_BYTES_MAX - 2)}${encoded}`
+    expect(Buffer.byteLength(longest)).toBe(limits.NOTE_BYTES_MAX)
+    expect(encodeSignedNote(parseSignedNote(longest))).toBe(longest)
   })
 })
 
@@ -198,12 +232,17 @@ describe('cosignatures', () => {
     const { text, signatures } = parseSignedNote(witness.encoded)
     const [, line] = signatures
     if (line === undefined) throw new Error('no cosignature')
-    for (const signature of [line.signature.subarray(0, 71), new Uint8Array(72)]) {
+    const whenever = () => true
+    const endless = new Uint8Array(72).fill(0xff)
+    const signed = Buffer.from(line.signature)
+    const wrong = [signed.subarray(0, 71), Buffer.concat([signed, signed]), new Uint8Array(72)]
+    for (const signature of [...wrong, endless]) {
       const note = { text, signatures: [{ ...line, signature }] }
-      expect(verifyCosignature({ note, witness: witnessKey, verify })).toEqual({
-        ok: false,
-        reason: 'bad_signature'
-      })
+      // What is wrong with it is seen before the signature is checked.
+      for (const check of [verify, whenever]) {
+        const options = { note, witness: witnessKey, verify: check }
+        expect(verifyCosignature(options)).toEqual({ ok: false, reason: 'bad_signature' })
+      }
     }
   })
 
@@ -225,22 +264,25 @@ describe('verifier keys', () => {
   it('are read strictly', () => {
     const text: string = log.verifierKey
     const short = { ...logKey, publicKey: logKey.publicKey.subarray(1) }
-    const bad = [
-      '',
-      'name',
-      `x${text}`,
-      text.replace('tallystick/', 'tally stick/'),
-      text.replace('+', '++'),
-      `${text}=`,
-      text.slice(text.indexOf('+')),
-      text.replace(/\+[0-9a-f]{8}\+/, '+00000000+'),
-      encodeVerifierKey(short),
-      `${'n'.repeat(256)}${text.slice(text.indexOf('+'))}`
-    ]
-    for (const wrong of bad) {
-      expect(() => parseVerifierKey(wrong), wrong).toThrow(
-        expect.objectContaining({ code: 'ledger.malformed_verifier_key' })
-      )
-    }
+    const longest = { ...logKey, name: 'n'.repeat(limits.NOTE_NAME_LENGTH_MAX) }
+    expectRefused(parseVerifierKey, 'ledger.malformed_verifier_key', {
+      'its name is empty, too long or has a space in it': [
+        '',
+        text.slice(text.indexOf('+')),
+        text.replace('tallystick/', 'tally stick/'),
+        encodeVerifierKey({ ...longest, name: `${longest.name}n` })
+      ],
+      'its key is not base64': ['name', 'name+00000000', 'name+00000000+', `${text}=`],
+      'its key is not 32 bytes': [
+        encodeVerifierKey(short),
+        encodeVerifierKey({ ...short, algorithm: witnessKey.algorithm })
+      ],
+      'its key id does not belong to its name and key': [
+        `x${text}`,
+        text.replace(/\+[0-9a-f]{8}\+/, '+00000000+')
+      ]
+    })
+    expect(() => parseVerifierKey(text.replace('+', '++'))).toThrow()
+    expect(parseVerifierKey(encodeVerifierKey(longest))).toEqual(longest)
   })
 })
