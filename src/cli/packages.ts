@@ -1,16 +1,17 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { showReply } from './frame/intent.js'
-import { table } from './frame/render.js'
+import { showSafeMode, table } from './frame/render.js'
 import { withSession } from './frame/session.js'
 import { joined, text } from './frame/text.js'
 
 /** `tally packages`: what is installed, what it serves, and what it may do. */
 export async function packages(frame: Frame): Promise<ExitCode> {
   const { output } = frame
-  const reply = await withSession(frame, 'run', ({ client }) =>
-    client.request('intent', { action: 'system.packages' })
-  )
+  const reply = await withSession(frame, 'run', async ({ client }) => {
+    await showSafeMode(frame, client)
+    return client.request('intent', { action: 'system.packages' })
+  })
   if (reply.type !== 'dapp') return showReply(frame, reply)
   const [installed, refused] = [membersOf(reply['packages']), membersOf(reply['refused'])]
   for (const one of installed) output.document('package', one)

@@ -1,16 +1,17 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { showReply } from './frame/intent.js'
-import { table } from './frame/render.js'
+import { showSafeMode, table } from './frame/render.js'
 import { withSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
 /** `tally permissions`: what is granted to which code and principal, and by whom. */
 export async function permissions(frame: Frame): Promise<ExitCode> {
   const { output } = frame
-  const reply = await withSession(frame, 'run', ({ client }) =>
-    client.request('intent', { action: 'system.permissions' })
-  )
+  const reply = await withSession(frame, 'run', async ({ client }) => {
+    await showSafeMode(frame, client)
+    return client.request('intent', { action: 'system.permissions' })
+  })
   if (reply.type !== 'dapp') return showReply(frame, reply)
   const { permissions: toCode = [], principals: toPrincipals = [] } = reply
   output.document('permissions', { permissions: toCode, principals: toPrincipals })

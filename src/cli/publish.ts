@@ -2,7 +2,7 @@ import { isJsonObject, type Json, TallyError } from '../core/index.js'
 import { readDocumentFile } from './frame/document-file.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { askIntent, showReply } from './frame/intent.js'
-import { table } from './frame/render.js'
+import { showSafeMode, table } from './frame/render.js'
 import { openSession, withSession } from './frame/session.js'
 import { text } from './frame/text.js'
 import { prepareDocument, type RunOptions } from './run.js'
@@ -41,9 +41,10 @@ export async function publish(
 
 async function list(frame: Frame): Promise<ExitCode> {
   const { output } = frame
-  const reply = await withSession(frame, 'run', ({ client }) =>
-    client.request('intent', { action: 'system.published' })
-  )
+  const reply = await withSession(frame, 'run', async ({ client }) => {
+    await showSafeMode(frame, client)
+    return client.request('intent', { action: 'system.published' })
+  })
   if (reply.type !== 'dapp') return showReply(frame, reply)
   const published = reply['published'] as Json
   output.document('published', { published })

@@ -1,7 +1,7 @@
 import { timeText } from '../core/index.js'
 import type { QueueLine } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
-import { table } from './frame/render.js'
+import { showSafeMode, table } from './frame/render.js'
 import { withSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
@@ -14,6 +14,7 @@ export async function queues(frame: Frame, name: string | undefined): Promise<Ex
   const asked = name === undefined ? {} : { name }
   return withSession(frame, 'read', async ({ client }) => {
     const { queues: found } = await client.request('queues', asked)
+    await showSafeMode(frame, client)
     for (const queue of found) output.document('queue', queue)
     if (output.isJson) return exitCodes.done
     if (found.length === 0) output.log(text`no queues`)

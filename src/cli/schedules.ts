@@ -1,7 +1,7 @@
 import { TallyError, timeText } from '../core/index.js'
 import type { ScheduleLine } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
-import { table } from './frame/render.js'
+import { showSafeMode, table } from './frame/render.js'
 import { openSession, type Session } from './frame/session.js'
 import { text } from './frame/text.js'
 
@@ -59,10 +59,12 @@ async function changed(
 const done = { pause: 'paused', resume: 'resumed', remove: 'removed' } as const
 
 async function listed(
-  { output }: Frame,
+  frame: Frame,
   { client }: Session,
   name: string | undefined
 ): Promise<ExitCode> {
+  const { output } = frame
+  await showSafeMode(frame, client)
   const asked = name === undefined ? { times: 1 } : { name, times: TIMES_SHOWN }
   const { schedules: found } = await client.request('schedules', asked)
   for (const schedule of found) output.document('schedule', schedule)

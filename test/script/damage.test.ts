@@ -62,6 +62,17 @@ describe('a ledger that was altered', () => {
     expect(doctor.stdout).toContain('safe')
   })
 
+  it.each(['packages', 'permissions', 'publish', 'queues', 'schedules'])(
+    'L12: %s says beside what it lists that the ledger is in safe mode',
+    async (command) => {
+      const listed = await project.tally([command, '--dir', 'broken'])
+      expect(listed.code).toBe(0)
+      expect(listed.stderr).toContain('not checked the ledger is in safe mode: The ledger is')
+      const sound = await project.tally([command])
+      expect(sound.stderr).not.toContain('safe mode')
+    }
+  )
+
   it('K10: doctor names what opening names, what ends it and what is lost', async () => {
     const doctor = await project.tally(['doctor', '--dir', 'broken'])
     expect(doctor.stdout).toContain('tally recover --cut')

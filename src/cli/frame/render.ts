@@ -1,5 +1,6 @@
 import { canonicalize, isJsonObject, type Json } from '../../core/index.js'
 import type { RunSummary, ServiceEvent } from '../../runtime/index.js'
+import type { ServiceClient } from './client.js'
 import { commandLine } from './command-line.js'
 import type { Frame } from './frame.js'
 import { escapeText, joined, type Paint, Text, text } from './text.js'
@@ -40,6 +41,17 @@ export function showUnchecked(
   { notChecked }: { readonly notChecked: readonly string[] }
 ): void {
   for (const one of notChecked) output.line(text`${output.paint('yellow', 'not checked')} ${one}`)
+}
+
+/**
+ * Says, beside what is listed of the state, that the ledger is in safe mode: what is lost of a
+ * damaged ledger is not in the list.
+ */
+export async function showSafeMode({ output }: Frame, client: ServiceClient): Promise<void> {
+  const { mode, cause } = await client.request('status', {})
+  if (mode !== 'safe') return
+  const problem = cause === null ? '' : `: ${cause.message}`
+  output.log(text`${output.paint('yellow', 'not checked')} the ledger is in safe mode${problem}`)
 }
 
 /** Name of a node without the root that all have in common. */
