@@ -1,12 +1,13 @@
 import { cp } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLevelStore } from '../../src/ledger/index.js'
-import { repairLocation } from '../../src/runtime/index.js'
+import { repairLocation, type WiredRuntime } from '../../src/runtime/index.js'
 import { isLong } from '../support/effort.js'
 import {
   documentOf,
   fillLedger,
   openSnapshotLedger,
+  receiptsOf,
   temporaryDirectory
 } from '../support/snapshots.js'
 import { expectVerifyFailure } from '../support/verified-close.js'
@@ -87,6 +88,40 @@ describe.each(['removed', 'altered'] as const)('where any one record is %s', (ho
     }
   })
 })
+
+describe('L4: a ledger whose head cannot be read', () => {
+  it.each(['removed', 'altered'] as const)('shows what it holds where that is %s', async (how) => {
+    const sound = await openSnapshotLedger(place.path('sound'))
+    const shown = await listed(sound)
+    await sound.close()
+    const location = await damaged('head', how)
+    const tally = await openSnapshotLedger(location)
+    expect(tally.status()).toMatchObject({ mode: 'safe', receipts })
+    expect(await listed(tally)).toEqual(shown)
+    const path = place.path(`${how}.tally`)
+    await expect(tally.export({ path, damaged: true })).rejects.toMatchObject({
+      code: 'ledger.corrupt'
+    })
+    expectVerifyFailure(how === 'removed' ? 'head' : 'store')
+    await tally.close()
+    const { recovery } = await repairLocation(location, consents)
+    expect(recovery).toMatchObject({ kind: 'cut', lostCommits: 0 })
+  })
+})
+
+async function listed(tally: WiredRuntime) {
+  const { items: runs } = await tally.queries.find({})
+  const { items: waits } = await tally.queries.waits({})
+  const { items: state } = await tally.queries.state({})
+  return {
+    receipts: await receiptsOf(tally),
+    runs: runs.map(({ id, status }) => [id, status]),
+    waits: waits.map(({ wait }) => wait.token),
+    state,
+    packages: tally.packages.list(() => false),
+    roots: tally.ledger.roots()
+  }
+}
 
 async function openedOnce(location: string): Promise<void> {
   const tally = await openSnapshotLedger(location)

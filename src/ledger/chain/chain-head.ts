@@ -1,5 +1,7 @@
 import type { Hash, IdentityId, PublicKey, StateRoot } from '../../core/index.js'
+import type { LogFrontier } from '../log/index.js'
 import { InstalledPackages } from '../receipt/packages.js'
+import type { Head } from '../record/head.js'
 import { hashKey, hashValue, rootOf, StateTree } from '../state/index.js'
 
 /** The action of the receipt that hands an identity over to a new key (formats.md §2). */
@@ -85,4 +87,24 @@ export function headRootOf({ publicKey, packages, tree, receiptHash }: ChainHead
     storage: tree.root(),
     commitment: receiptHash
   })
+}
+
+/** The head after as many commit records as `seq` says (formats.md §6). */
+export function durableHead(options: {
+  readonly epoch: number
+  readonly seq: number
+  readonly chainHead: ChainHead
+  readonly frontier: LogFrontier
+}): Head {
+  const { epoch, seq, chainHead, frontier } = options
+  return {
+    epoch,
+    headRoot: headRootOf(chainHead),
+    logRoot: frontier.root(),
+    logSize: frontier.size,
+    receiptHash: chainHead.receiptHash,
+    receipts: chainHead.receipts,
+    seq,
+    storageRoot: chainHead.tree.root()
+  }
 }

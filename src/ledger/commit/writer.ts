@@ -7,7 +7,7 @@ import {
   sha256Hex,
   TallyError
 } from '../../core/index.js'
-import { headRootOf } from '../chain/chain-head.js'
+import { durableHead } from '../chain/chain-head.js'
 import type { DerivableCommit } from '../derived/unflushed-records.js'
 import { wrapValue } from '../envelope.js'
 import type { Position } from '../item.js'
@@ -78,18 +78,11 @@ export class CommitWriter {
     const last = items.at(-1)
     if (last === undefined) throw new TallyError('core.internal', { problem: 'an empty batch' })
     const record = this.#record(items)
-    const head: Head = {
-      epoch: this.#head.epoch,
-      headRoot: headRootOf(last.chainHead),
-      logRoot: record.frontier.root(),
-      logSize: record.frontier.size,
-      receiptHash: last.chainHead.receiptHash,
-      receipts: last.chainHead.receipts,
-      seq: this.#head.seq + 1,
-      storageRoot: last.chainHead.tree.root()
-    }
+    const { epoch, seq } = this.#head
+    const after = { chainHead: last.chainHead, frontier: record.frontier }
+    const head = durableHead({ epoch, seq: seq + 1, ...after })
     const headBytes = wrapValue(this.#keys.head, encodeHead(head))
-    const key = this.#keys.commit(this.#head.seq)
+    const key = this.#keys.commit(seq)
     const { puts, deletes, changedKeys } = this.#changes(items)
     const [applied] = await this.#store.commit([
       {
@@ -104,7 +97,6 @@ export class CommitWriter {
       }
     ])
     if (applied !== true) throw new TallyError('ledger.fenced', { ledger: this.#identity })
-    const seq = this.#head.seq
     this.#head = head
     this.#headBytes = headBytes
     this.#frontier = record.frontier

@@ -1,15 +1,8 @@
-import {
-  type Hash,
-  type IdentityId,
-  isTallyError,
-  type StateRoot,
-  sha256Hex,
-  TallyError
-} from '../../core/index.js'
+import { type IdentityId, isTallyError, type StateRoot, TallyError } from '../../core/index.js'
 import { publicKeyBytes, verify } from '../../identity/index.js'
 import { keysAt, scannedTo } from '../archive/boundary.js'
 import type { ArchivedHistory } from '../archive/history.js'
-import { type ChainHead, genesisHead, headRootOf } from '../chain/chain-head.js'
+import { type ChainHead, durableHead, genesisHead } from '../chain/chain-head.js'
 import { codesOf } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
 import { firstWatermark, type Watermark } from '../derived/watermark.js'
@@ -22,7 +15,7 @@ import { causeOf } from '../mode.js'
 import { InstalledPackages, PACKAGE_KEY_PREFIX } from '../receipt/packages.js'
 import { encodeHead, type Head, parseHead } from '../record/head.js'
 import { corrupt, parseRecord } from '../record/record.js'
-import { emptyStorageRoot, rootOf, StateTree } from '../state/index.js'
+import { rootOf, StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
 import { InMemoryDerived } from './in-memory-derived.js'
 import { checkLastReceipt, type LastRecord } from './last-receipt.js'
@@ -43,11 +36,11 @@ export async function createLedger(options: CreateLedgerOptions): Promise<OpenLe
 /** Writes the first head of an identity; false when the store has one already. */
 export async function beginLedger(store: Store, identity: IdentityId): Promise<boolean> {
   const keys = new StoreKeys(identity)
-  const head: Head = { ...emptyHead(identity), headRoot: headRootOf(genesisHead(identity)) }
+  const headBytes = wrapValue(keys.head, encodeHead(emptyHead(identity)))
   const [created] = await store.commit([
     {
       condition: { key: keys.head, value: undefined },
-      puts: [[keys.head, wrapValue(keys.head, encodeHead(head))]],
+      puts: [[keys.head, headBytes]],
       deletes: []
     }
   ])
@@ -142,8 +135,8 @@ async function check(options: CheckOptions): Promise<Found> {
   let start: StartingPoint | undefined
   try {
     start = await startingPoint(reading)
-    const found = await checkChain(reading, head, start)
-    return problem === undefined ? found : { ...found, unsafe: causeOf(problem) }
+    if (problem === undefined) return await checkChain(reading, head, start)
+    return { ...(await checkChain(reading, undefined, start)), unsafe: causeOf(problem) }
   } catch (error) {
     if (isTallyError(error, 'ledger.newer_version')) throw error
     // Reads work as far as they can: the index and the values that are whole.
@@ -182,7 +175,12 @@ function nothingDerived({ store, keys, blobKey }: CheckOptions): Derived {
   })
 }
 
-async function checkChain(options: CheckOptions, head: Head, start: StartingPoint): Promise<Found> {
+/** `stored`: undefined where no head can be read. Then it is what the records give. */
+async function checkChain(
+  options: CheckOptions,
+  stored: Head | undefined,
+  start: StartingPoint
+): Promise<Found> {
   const { store, keys, headBytes } = options
   const { derived, rebuild, watermark, writes, archived } = start
   const scan = scanFrom(options, archived)
@@ -201,12 +199,15 @@ async function checkChain(options: CheckOptions, head: Head, start: StartingPoin
   const chain = scan.chain
   if (watermark.seq > chain.seq) throw corrupt(keys.derived, 'it covers commits that are missing')
   const chainHead = await chainHeadAt(store, keys, chain, rebuild.tree)
-  checkHead(keys, head, { chain, chainHead, frontier: rebuild.frontier })
+  const { frontier } = rebuild
+  const { epoch } = stored ?? emptyHead(options.identity)
+  const head = durableHead({ epoch, seq: chain.seq, chainHead, frontier })
+  if (stored !== undefined) checkHead(keys, stored, head)
   checkSignature(keys, chain)
   if (last !== undefined) checkLastReceipt(last, chain, chainHead)
   // A reader writes nothing later: what was made anew must be whole now, proofs included.
   if (options.readOnly && writes) await derived.write({ durable: 0, pages: false })
-  return { head, headBytes, chainHead, frontier: rebuild.frontier, derived, archived }
+  return { head, headBytes, chainHead, frontier, derived, archived }
 }
 
 /** What archives have is not read: the link of the first receipt behind them binds it. */
@@ -247,29 +248,16 @@ function checkWatermark(keys: StoreKeys, watermark: Watermark, chain: ScannedCha
   }
 }
 
-function checkHead(
-  keys: StoreKeys,
-  head: Head,
-  actual: {
-    readonly chain: ScannedChain
-    readonly chainHead: ChainHead
-    readonly frontier: LogFrontier
-  }
-): void {
-  const { chain, chainHead, frontier } = actual
-  const pairs: readonly (readonly [string, Hash | number | null, Hash | number | null])[] = [
-    ['seq', head.seq, chain.seq],
-    ['receipts', head.receipts, chain.receipts],
-    ['receiptHash', head.receiptHash, chain.receiptHash],
-    ['storageRoot', head.storageRoot, chainHead.tree.root()],
-    ['headRoot', head.headRoot, headRootOf(chainHead)],
-    ['logSize', head.logSize, frontier.size],
-    ['logRoot', head.logRoot, frontier.root()]
-  ]
-  for (const [field, stored, computed] of pairs) {
-    if (stored !== computed) {
-      throw corrupt(keys.head, `${field} is ${stored}, and the records give ${computed}`)
-    }
+const headFields = [
+  ...(['seq', 'receipts', 'receiptHash', 'storageRoot'] as const),
+  ...(['headRoot', 'logSize', 'logRoot'] as const)
+]
+
+function checkHead(keys: StoreKeys, stored: Head, computed: Head): void {
+  for (const field of headFields) {
+    if (stored[field] === computed[field]) continue
+    const problem = `${field} is ${stored[field]}, and the records give ${computed[field]}`
+    throw corrupt(keys.head, problem)
   }
 }
 
@@ -303,15 +291,8 @@ async function takeEpoch(
   return { head, headBytes }
 }
 
+/** Before the first receipt. */
 function emptyHead(identity: IdentityId): Head {
-  return {
-    epoch: 0,
-    headRoot: sha256Hex(identity),
-    logRoot: LogFrontier.empty.root(),
-    logSize: 0,
-    receiptHash: null,
-    receipts: 0,
-    seq: 0,
-    storageRoot: emptyStorageRoot
-  }
+  const start = { chainHead: genesisHead(identity), frontier: LogFrontier.empty }
+  return durableHead({ epoch: 0, seq: 0, ...start })
 }

@@ -3,7 +3,7 @@ import { unwrapText, unwrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { ChainScan } from '../open/scan.js'
 import { type Head, parseHead } from '../record/head.js'
-import { parseRecord } from '../record/record.js'
+import { corrupt, parseRecord } from '../record/record.js'
 import type { KeyRange, Store } from '../stores/port.js'
 import { encodeLine, type SnapshotCounts, type SnapshotHeader } from './format.js'
 import { OpenRuns } from './open-runs.js'
@@ -40,12 +40,13 @@ export class SnapshotContents {
     this.#looks = options.looks
   }
 
-  /** Throws `ledger.identity_missing`, `ledger.corrupt`. */
+  /** Throws `ledger.corrupt`. */
   static async take(store: Store, identity: IdentityId): Promise<SnapshotContents> {
     const keys = new StoreKeys(identity)
     for (;;) {
       const before = store.get(keys.head)
-      if (before === undefined) throw new TallyError('ledger.identity_missing', { identity })
+      // One that begins has its head before anything else.
+      if (before === undefined) throw corrupt(keys.head, 'it is missing')
       const looks = [lookAt(store, keys), lookAt(store, keys)]
       const after = store.get(keys.head)
       // Every commit writes the head (L1), so none came between.

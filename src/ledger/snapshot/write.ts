@@ -24,7 +24,7 @@ export interface SnapshotReport {
  * Writes a snapshot of one identity, packed with gzip when the name ends in `.gz`. The file appears
  * whole or not at all, and replaces none: written under another name, fsync, link. Needs memory for
  * the largest line and the ids of runs that have not ended.
- * Throws `snapshot.unwritable`, `ledger.corrupt`, `ledger.identity_missing`.
+ * Throws `snapshot.unwritable`, `ledger.corrupt`.
  */
 export async function writeSnapshot(options: {
   readonly store: Store
