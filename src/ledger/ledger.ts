@@ -83,12 +83,11 @@ export class OpenLedger implements Ledger {
   #durablePosition: Position = 0
 
   constructor(parts: LedgerParts) {
-    const { store, keys, identity, signer, head, headBytes, frontier } = parts
+    const { store, keys, identity, signer, head, headBytes, frontier, blobKey, readOnly } = parts
     this.identity = identity
     this.hasKey = parts.blobKey !== undefined
     this.#cipher = new SubjectCipher(identity, parts.subjects)
     this.verificationKey = parts.blobKey && new VerificationKey(parts.blobKey, this.#cipher)
-    const { blobKey, readOnly } = parts
     this.#opened = { store, keys, identity, blobKey, readOnly }
     this.#salts = new BlobSalts(parts.blobKey ?? new Uint8Array(32))
     this.#signing = new SigningQueue(signer)
@@ -180,7 +179,8 @@ export class OpenLedger implements Ledger {
   }
 
   async receipt(which: Hash | number): Promise<StoredReceipt | undefined> {
-    return this.#reader.receipt(which)
+    const unindexed = this.#openedWhole ? [] : this.receipts()
+    return this.#reader.receipt(which) ?? this.#reader.receiptIn(unindexed, which)
   }
 
   async unit(unitId: UnitId): Promise<StoredReceipt | undefined> {

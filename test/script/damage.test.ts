@@ -54,6 +54,12 @@ describe('a ledger that was altered', () => {
   it('L4: opens in safe mode: it can be read, takes no run, and exits 5', async () => {
     const broken = ['--dir', 'broken', '--json']
     expect((await project.tally(['log', ...broken])).code).toBe(0)
+    // Each receipt is there, however little of them the index can say.
+    for (const which of ['0', '1', '2', '4']) {
+      expect((await project.tally(['show', which, ...broken])).code).toBe(0)
+    }
+    const none = await project.tally(['show', '9', ...broken])
+    expect(documentOf(none, 'error')).toMatchObject({ code: 'receipt.not_found' })
     const run = await project.tally(['run', 'greet.yaml', ...broken])
     expect(run.code).toBe(5)
     expect(documentOf(run, 'error')).toMatchObject({ code: 'ledger.safe_mode' })

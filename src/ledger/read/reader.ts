@@ -128,6 +128,17 @@ export class Reader {
     return typeof which === 'number' ? this.receiptAt(which) : this.receiptByHash(which)
   }
 
+  /** {@link receipt} among some: in safe mode the derived records may not say where it is. */
+  async receiptIn(
+    receipts: AsyncIterable<StoredReceipt> | readonly StoredReceipt[],
+    which: Hash | number
+  ): Promise<StoredReceipt | undefined> {
+    for await (const stored of receipts) {
+      if (stored.index === which || stored.receipt.receiptHash === which) return stored
+    }
+    return undefined
+  }
+
   receiptAt(index: number): StoredReceipt | undefined {
     const seq = this.#seqOf(index)
     if (seq === undefined) return undefined
