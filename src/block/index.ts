@@ -31,6 +31,7 @@ export {
   defineBlock,
   defineIntentBlock,
   defineOwnBlock,
+  isBlock,
   type TypedBlock,
   touchingNothing
 } from './code/block.js'

@@ -103,7 +103,12 @@ class LinkedClient implements Client {
     options: ClientStartOptions = {}
   ): Promise<StartedRun> {
     const { id = this.#random.uuid(), signal, ...terms } = options
-    const { inputs, context, trace, tags, subject, queue } = terms
+    const { inputs, context, trace, tags, subject, queue, ...others } = terms
+    const [unknown] = Object.keys(others)
+    if (unknown !== undefined) {
+      const problem = `its options have ${unknown}, which is none`
+      throw new TallyError('run.invalid_options', { problem })
+    }
     const given = present({ inputs, context, trace, tags, subject, queue })
     const params = { ...what, id, ...given }
     const started = await this.#request('start', params, signal)

@@ -156,7 +156,8 @@ export interface Runtime extends AsyncDisposable {
    * Starts a run of a document: YAML or JSON text, or the parsed document. Resolves once the start
    * (id, definition, input) is on disk, so that work that was accepted outlives this process: the
    * same id with the same document and inputs is the same run (L6), and then `isNew` is false.
-   * Rejects with `run.id_reused` when the id belongs to other work, with `ledger.poisoned`, and for
+   * Rejects with `run.id_reused` when the id belongs to other work, with `ledger.poisoned`, with
+   * `run.invalid_options` where inputs are given in the place of options, and for
    * an invalid document or invalid inputs, of which nothing is recorded, with `run.refused`: its
    * `cause` is the failed `Response`, whose `details.diagnostics` list what is wrong.
    */

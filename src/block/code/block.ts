@@ -109,6 +109,12 @@ export interface Block {
   readonly refuses?: (answer: AnswerToBlock) => string | undefined
 }
 
+/** Whether something is a defined block. */
+export function isBlock(value: unknown): value is Block {
+  if (typeof value !== 'object' || value === null) return false
+  return 'codeHash' in value && 'parseInput' in value && 'run' in value
+}
+
 /** What a person gives a block that asks, or that has failed. */
 export interface AnswerToBlock {
   /** What the block was given. */

@@ -1,10 +1,16 @@
-import { isWorkflow, type Workflow } from '../../block/index.js'
-import { type Json, type Random, type RunId, withoutUndefined } from '../../core/index.js'
+import { isBlock, isWorkflow, type Workflow } from '../../block/index.js'
+import {
+  type Json,
+  type Random,
+  type RunId,
+  TallyError,
+  withoutUndefined
+} from '../../core/index.js'
 import type { DocumentCompiler } from '../code/document-compiler.js'
 import type { PreparedRun } from '../code/prepared-run.js'
 import { ownerNamed } from './messages.js'
 import type { StartTerms } from './run-terms.js'
-import type { StartOptions } from './start-options.js'
+import type { StartOptions, WorkflowStartOptions } from './start-options.js'
 
 /** What a run is started from: a document, as text or parsed, or a registered workflow in code. */
 export type StartSource = string | Json | Workflow
@@ -40,11 +46,43 @@ function preparing(
   readonly options: StartOptions
 } {
   if (isWorkflow(source)) {
+    checkOptions(second, workflowOptions)
     const prepared = async () => documents.prepareWorkflow(source)
     return { prepared: prepared(), inputs: first ?? null, options: second }
   }
+  if (isBlock(source)) {
+    const instead = 'name it in a node, or in a step of code'
+    const problem = `the block ${source.name} is no document: ${instead}`
+    throw new TallyError('run.invalid_options', { problem })
+  }
   const options = (first ?? {}) as StartOptions
+  checkOptions(options, documentOptions)
   // Of a document null means none, as it always did: the same request must stay the same run.
   const inputs = options.inputs ?? {}
   return { prepared: documents.prepare(source, options), inputs, options }
+}
+
+const workflowOptions: Readonly<Record<keyof WorkflowStartOptions, true>> = {
+  id: true,
+  context: true,
+  trace: true,
+  tags: true,
+  subject: true,
+  queue: true
+}
+const documentOptions: Readonly<Record<keyof StartOptions, true>> = {
+  ...workflowOptions,
+  inputs: true,
+  protocols: true
+}
+
+/** Throws `run.invalid_options`: inputs that are given as options would be lost without a word. */
+function checkOptions(options: unknown, known: Readonly<Record<string, true>>): void {
+  const isObject = typeof options === 'object' && options !== null && !Array.isArray(options)
+  const unknown = isObject && Object.keys(options).find((key) => !Object.hasOwn(known, key))
+  if (isObject && unknown === undefined) return
+  const problem = isObject
+    ? `its options have ${unknown}, which is none`
+    : 'its options are no object'
+  throw new TallyError('run.invalid_options', { problem })
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type Block, checkOnce, isWorkflow, type OnceResult } from '../../block/index.js'
+import { type Block, checkOnce, isBlock, isWorkflow, type OnceResult } from '../../block/index.js'
 import { canonicalize, isJsonObject, referenceTo } from '../../core/index.js'
 import { reversed } from '../ambient.js'
 import { type CaseResult, type Job, type JobCase, unendedResult } from './job.js'
@@ -128,9 +128,4 @@ function codeIn(value: unknown): Block | undefined {
     return value.body((reference) => declared.get(reference))
   }
   return isBlock(value) ? value : undefined
-}
-
-function isBlock(value: unknown): value is Block {
-  if (typeof value !== 'object' || value === null) return false
-  return typeof Reflect.get(value, 'run') === 'function' && 'codeHash' in value
 }

@@ -1,4 +1,4 @@
-import type { Block, CompiledDocument, Workflow } from '../../block/index.js'
+import { type Block, type CompiledDocument, isBlock, type Workflow } from '../../block/index.js'
 import { isJsonObject, type Json, readDocument, TallyError } from '../../core/index.js'
 import { Compilations, type DocumentRoom, type Registrations } from '../../runtime/index.js'
 import type { ChartTarget } from './chart-target.js'
@@ -213,10 +213,6 @@ function isChart(target: DocumentedTarget): target is ChartTarget | ChartTarget[
 
 function chartOf(target: DocumentedTarget): ChartTarget {
   return 'machine' in target ? target : { machine: target as ChartTarget['machine'] }
-}
-
-function isBlock(target: DocumentedTarget): target is Block {
-  return 'codeHash' in target && 'parseInput' in target
 }
 
 function unsupported(target: DocumentedTarget): string | undefined {

@@ -123,6 +123,17 @@ describe('a client', () => {
     expect(there.cause).toEqual(here.cause)
   })
 
+  it('refuses options that are none, as the owner does', async () => {
+    const options = { id: 'one', word: 'hello' } as object
+    const problem = 'its options have word, which is none'
+    for (const one of [tally, client]) {
+      const started = one.start(composite('echo'), options)
+      const refused = { code: 'run.invalid_options', context: { problem } }
+      await expect(started).rejects.toMatchObject(refused)
+    }
+    await expect(client.run('one')).rejects.toMatchObject({ code: 'run.not_found' })
+  })
+
   it('W10: answers a wait, and the same command once', async () => {
     const { token, digest } = await waiting('asked')
     const answer = { digest, action: 'resume', value: { ok: null }, commandId: 'c1' } as const

@@ -37,6 +37,10 @@ export const runtimeCodes = {
     message: 'The tags of the run cannot be kept: {problem}.',
     fix: 'Give at most RUN_TAGS_MAX tags, each a text of 1 to RUN_TAG_LENGTH_MAX characters.'
   },
+  'run.invalid_options': {
+    message: 'A run cannot be started like this: {problem}.',
+    fix: 'Give the inputs of a document as "inputs" among the options, and the input of a workflow in code before them.'
+  },
   'run.invalid_subject': {
     message: 'The subject of the run is no text of 1 to {max} characters.',
     fix: 'Give a name that stands for one person or party, such as `customer-17`.'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock, defineWorkflow } from '../../../../src/block/index.js'
 import type { Json } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import { openOn } from '../../../support/lives.js'
@@ -70,6 +70,33 @@ describe('starting a run', () => {
     expect(String(error)).toContain('nodes.echo.block: no block is registered as ecco')
     expect(tally.run('a')).toBeUndefined()
     expect(await tally.start(order, { id: 'a' })).toEqual({ id: 'a', isNew: true })
+  })
+
+  it.each([
+    ['inputs among the options', order, { item: 'lamp' }, 'its options have item, which is none'],
+    ['a misspelt option', order, { input: {} }, 'its options have input, which is none'],
+    ['options that are none', order, 'lamp', 'its options are no object'],
+    ['a block', echo, {}, 'the block echo is no document: name it in a node, or in a step of code']
+  ])('rejects %s, and records nothing', async (_, source, options, problem) => {
+    await using tally = await open()
+    const started = tally.start(source as Json, options as object)
+    await expect(started).rejects.toMatchObject({
+      code: 'run.invalid_options',
+      context: { problem }
+    })
+    expect(() => tally.begin(source as Json, options as object)).toThrow(problem)
+    expect(tally.status().receipts).toBe(0)
+    for await (const _run of tally.ledger.runs()) throw new Error('a run was begun')
+  })
+
+  it('rejects options of a document for a workflow in code', async () => {
+    const run = async (_ctx: unknown, input: unknown) => input as Json
+    const workflow = defineWorkflow({ name: 'code', version: '1.0.0', run })
+    await using tally = await openOn(openMemoryStore(), { workflows: [workflow] })
+    const options = { inputs: { item: 'lamp' } } as object
+    await expect(tally.start(workflow, {}, options)).rejects.toThrow('its options have inputs')
+    expect((await tally.start(workflow, {}, { id: 'a' })).isNew).toBe(true)
+    await (await tally.attach('a')).result
   })
 
   it('rejects, and does not throw, what cannot be a run', async () => {

@@ -6,6 +6,7 @@ import { nextTurn } from '../../../../src/core/index.js'
 import { simulate } from '../../../../src/testing/index.js'
 
 const SEEDS = 24
+const TURNS_MAX = 100
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -24,9 +25,12 @@ it('keeps nothing of a simulation that is over, whatever died in it', async () =
     lives += report.lives
   }
   expect(lives).toBeGreaterThan(SEEDS)
-  await nextTurn()
-  collect()
-  await nextTurn()
+  const kept = () => worlds.filter((world) => world.deref() !== undefined).length
   // What the target was last opened with stays: it is compiled once.
-  expect(worlds.filter((world) => world.deref() !== undefined).length).toBeLessThanOrEqual(1)
+  for (let turn = 0; turn < TURNS_MAX && kept() > 1; turn += 1) {
+    await nextTurn()
+    collect()
+    await nextTurn()
+  }
+  expect(kept()).toBeLessThanOrEqual(1)
 })
