@@ -1,3 +1,4 @@
+import { checkSafeMode } from '../core/index.js'
 import type { ErasedSubject } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { openSession } from './frame/session.js'
@@ -20,6 +21,7 @@ export async function erase(
     const reply = await session.client.request('intent', { action: 'system.erase', payload })
     output.document('erase', reply)
     if (reply.type !== 'dapp') {
+      if (reply.type === 'error') checkSafeMode(reply)
       const problem = reply.type === 'error' ? reply.message : reply.type
       output.line(text`${output.paint('red', 'not erased')} ${subject}: ${problem}`)
       return exitCodes.failed

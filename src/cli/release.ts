@@ -1,3 +1,4 @@
+import { checkSafeMode } from '../core/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { openSession } from './frame/session.js'
 import { text } from './frame/text.js'
@@ -15,6 +16,7 @@ export async function release(
     const reply = await session.client.request('intent', { action: 'system.release', payload })
     output.document('intent', reply)
     if (reply.type !== 'dapp') {
+      if (reply.type === 'error') checkSafeMode(reply)
       const problem = reply.type === 'error' ? reply.message : reply.type
       output.line(text`${output.paint('red', 'not released')} ${runId}: ${problem}`)
       return exitCodes.failed

@@ -1,4 +1,4 @@
-import { TallyError, timeText } from '../core/index.js'
+import { checkSafeMode, TallyError, timeText } from '../core/index.js'
 import type { ScheduleLine } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { showSafeMode, table } from './frame/render.js'
@@ -51,6 +51,7 @@ async function changed(
     output.line(text`${output.paint('green', done[change])} ${name}`)
     return exitCodes.done
   }
+  if (reply.type === 'error') checkSafeMode(reply)
   const problem = reply.type === 'error' ? reply.message : reply.type
   output.line(text`${output.paint('red', 'refused')} ${problem}`)
   return exitCodes.failed

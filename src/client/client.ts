@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import {
   type Clock,
+  checkSafeMode,
   errorNumber,
   type IdentityId,
   type Json,
@@ -185,6 +186,7 @@ class LinkedClient implements Client {
     const payload = { subject, ...(dryRun ? { dryRun } : {}) }
     const reply = await this.intent({ action: 'system.erase', payload }, present({ signal }))
     if (reply.type === 'error') {
+      checkSafeMode(reply)
       throw new TallyError('ledger.not_erased', { problem: reply.message })
     }
     // What an owner answers of this intent.

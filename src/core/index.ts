@@ -68,6 +68,7 @@ export { type Duration, durationMs } from './duration.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
 export {
+  checkSafeMode,
   type ErrorContext,
   errorNumber,
   isError,

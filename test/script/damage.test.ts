@@ -8,6 +8,7 @@ import { expectVerifyFailure } from '../support/verified-close.js'
 /** Ledgers whose second run was altered on disk: a result, and what a receipt says. */
 let project: Project
 const damaged = ['--dir', 'damaged', '--json']
+const broken = ['--dir', 'broken', '--json']
 beforeAll(async () => {
   project = await Project.create()
   expect((await project.tally(['init', '--insecure-plaintext-key'])).code).toBe(0)
@@ -52,7 +53,6 @@ describe('a ledger that was altered', () => {
   })
 
   it('L4: opens in safe mode: it can be read, takes no run, and exits 5', async () => {
-    const broken = ['--dir', 'broken', '--json']
     expect((await project.tally(['log', ...broken])).code).toBe(0)
     // Each receipt is there, however little of them the index can say.
     for (const which of ['0', '1', '2', '4']) {
@@ -76,6 +76,35 @@ describe('a ledger that was altered', () => {
       expect(listed.stderr).toContain('not checked the ledger is in safe mode: The ledger is')
       const sound = await project.tally([command])
       expect(sound.stderr).not.toContain('safe mode')
+    }
+  )
+
+  it.each([
+    ['archive', '--before', '2030-01-01', 'old.archive'],
+    ['erase', 'somebody'],
+    ['erase', 'somebody', '--dry-run'],
+    ['prefer', 'mail.send', 'mail'],
+    ['note'],
+    ['publish', 'greet.yaml'],
+    ['release', 'Ada'],
+    ['run', 'greet.yaml'],
+    ['schedules', 'nightly', '--pause'],
+    ['uninstall', 'mail']
+  ])(
+    'K2: %s of it says that it is in safe mode, and what leads out, and exits 5',
+    async (...given) => {
+      const told = await project.tally([...given, '--dir', 'broken'])
+      expect(told.code).toBe(5)
+      expect(told.stderr).toContain('[ledger.safe_mode]')
+      expect(told.stderr).toContain('tally recover --dir broken')
+      const { code, stdout } = await project.tally([...given, ...broken])
+      expect(code).toBe(5)
+      const error = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .at(-1)
+      expect(error).toMatchObject({ $type: 'error', code: 'ledger.safe_mode' })
     }
   )
 

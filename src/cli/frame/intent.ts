@@ -1,4 +1,4 @@
-import { type JsonObject, unreachable } from '../../core/index.js'
+import { checkSafeMode, type JsonObject, unreachable } from '../../core/index.js'
 import type { IntentReply } from '../../intent/index.js'
 import type { IntentRequest } from '../../runtime/index.js'
 import { commandLine } from './command-line.js'
@@ -48,6 +48,7 @@ export function showReply(frame: Frame, reply: IntentReply): ExitCode {
       return exitCodes.waiting
     }
     case 'error': {
+      checkSafeMode(reply)
       const { id, reason, message } = reply
       output.line(text`${output.paint('red', 'failed')} ${id}: ${reason}: ${message}`)
       return exitCodes.failed

@@ -66,3 +66,9 @@ export function errorNumber(error: unknown): string | undefined {
   if (!isError(error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
 }
+
+/** Throws `ledger.safe_mode` where a reply says that it is why nothing was done. */
+export function checkSafeMode(reply: { readonly reason: string; readonly message: string }): void {
+  if (reply.reason !== 'safe_mode') return
+  throw new TallyError('ledger.safe_mode', { problem: reply.message })
+}

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import {
   type Clock,
+  checkSafeMode,
   type Hash,
   isHash,
   isTallyError,
@@ -71,6 +72,7 @@ export class Archives {
       })
       if (given.error !== undefined) throw given.error
       if (reply.type === 'error') {
+        checkSafeMode(reply)
         throw new TallyError('archive.unwritable', { path, problem: reply.message })
       }
       const { archives } = this.#parts.ledger.archiving.history ?? { archives: [] }

@@ -1,5 +1,6 @@
 import { stateOf } from '../../capability/index.js'
 import {
+  checkSafeMode,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -76,6 +77,7 @@ export class Erasing {
   ): Promise<ErasedSubject> {
     const reply = await this.#parts.submit({ subject, ...(dryRun ? { dryRun } : {}) })
     if (reply.type === 'error') {
+      checkSafeMode(reply)
       throw new TallyError('ledger.not_erased', { problem: reply.message })
     }
     const { key, runs, entries, archived } = reply as unknown as ErasedSubject
