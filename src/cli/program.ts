@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { TallyError } from '../core/index.js'
+import { type IdentityId, isIdentityId, TallyError } from '../core/index.js'
 import { exitCodeOf } from './frame/exit-codes.js'
-import { createFrame, type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import {
+  type CommonOptions,
+  createFrame,
+  type ExitCode,
+  exitCodes,
+  type Frame
+} from './frame/frame.js'
 import { escapeText } from './frame/text.js'
 import { adder, type Launch } from './program/add.js'
 import { addApprovalCommands } from './program/approvals.js'
@@ -39,9 +45,14 @@ export async function perform(words: readonly string[], place: Place): Promise<E
   let exitCode: ExitCode = exitCodes.done
   let frame = createFrame({ json: words.includes('--json') }, place)
   const program = build(place, (options, run) => {
-    frame = createFrame(options, place, (given, option) => takesOption(program, given, option))
-    return run(frame).then((code) => {
-      exitCode = code
+    const framed = (common: CommonOptions) =>
+      createFrame(common, place, (given, option) => takesOption(program, given, option))
+    // What is printed until the name is known must not carry it: it may be none.
+    const { identity: word, ...others } = options
+    frame = framed(others)
+    return identityOf(frame, word).then(async (identity) => {
+      frame = { ...framed(options), identity }
+      exitCode = await run(frame)
     })
   })
   try {
@@ -51,6 +62,12 @@ export async function perform(words: readonly string[], place: Place): Promise<E
   }
   await frame.output.flushed()
   return exitCode
+}
+
+/** The identity that `--identity` gives or names; undefined where none is. */
+async function identityOf(frame: Frame, word: string | undefined): Promise<IdentityId | undefined> {
+  if (word === undefined || isIdentityId(word)) return word
+  return (await import('./frame/identity-names.js')).identityNamed(frame, word)
 }
 
 /** When the output is closed, a run is parked, and everything else ends without a word. */

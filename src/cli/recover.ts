@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { TallyError } from '../core/index.js'
 import type { LocationRepair, RemediedCause } from '../runtime/index.js'
+import { completed } from './frame/command-line.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { atHolder, once } from './frame/holder.js'
 import { readNote } from './frame/notes.js'
@@ -54,11 +55,11 @@ export async function recover(frame: Frame, options: RecoverCommandOptions): Pro
 }
 
 /** Says what is wrong and what is done about it, before it is done. */
-function tell({ output }: Frame, causes: readonly RemediedCause[]): void {
+function tell({ output, commands }: Frame, causes: readonly RemediedCause[]): void {
   for (const { code, message, does, loses } of causes) {
-    output.log(text`safe mode: ${message} (${code})`)
-    output.log(text`to recover: ${does}`)
-    output.log(text`lost by it: ${loses ?? 'nothing'}`)
+    output.log(text`safe mode: ${completed(commands, message)} (${code})`)
+    output.log(text`to recover: ${completed(commands, does)}`)
+    output.log(text`lost by it: ${completed(commands, loses ?? 'nothing')}`)
   }
 }
 

@@ -64,7 +64,8 @@ export {
   identityCalled,
   identityNamed,
   isIdentityName,
-  madeIdentityKey
+  madeIdentityKey,
+  namedIdentity
 } from './system/identities.js'
 export { keyRotation } from './system/keys.js'
 export { PUBLISHED_PREFIX } from './system/published.js'

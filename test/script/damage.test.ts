@@ -114,6 +114,7 @@ describe('a ledger that was altered', () => {
     expect(doctor.stdout).toContain('Lost: every receipt after the first failure')
     const asked = await project.tally(['recover', '--dir', 'broken'])
     expect(asked.stderr).toContain('(ledger.corrupt)')
+    expect(asked.stderr).toContain('"tally verify --dir broken" names')
     expect(asked.stderr).toContain('lost by it:')
   })
 

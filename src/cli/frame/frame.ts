@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type IdentityId, isIdentityId, Redactor, TallyError } from '../../core/index.js'
+import { type IdentityId, isIdentityId, Redactor } from '../../core/index.js'
 import type { ShownCommands, TakesOption } from './command-line.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
 import { Output } from './output.js'
@@ -54,16 +54,9 @@ export function createFrame(
     environment,
     cwd,
     directory: resolve(cwd, dir),
-    identity: identityNamed(identity),
+    identity: identity !== undefined && isIdentityId(identity) ? identity : undefined,
     commands
   }
-}
-
-function identityNamed(word: string | undefined): IdentityId | undefined {
-  if (word === undefined || isIdentityId(word)) return word
-  const problem =
-    '--identity takes the 64 hex digits of an identity, as "tally identities" lists them'
-  throw new TallyError('cli.usage', { problem })
 }
 
 export { type ExitCode, exitCodes }

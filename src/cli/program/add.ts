@@ -24,7 +24,7 @@ export function adder(program: Command, launch: Launch) {
   ): Command => {
     const command = program.command(usage).description(description)
     command.option('--dir <directory>', 'directory of the ledger', '.tally')
-    command.option('--identity <id>', 'which identity of the ledger, if it has several')
+    command.option('--identity <id>', 'which identity of the ledger, by id or name')
     command.option('--json', 'one JSON document, or one a line, each with a $type')
     return command.action((...given: unknown[]) => {
       // Commander gives the arguments, then the options, then the command.

@@ -31,7 +31,11 @@ export const IDENTITY_NAMES_PREFIX = 'system/identity-names/'
 
 /** The identity that has a name, by the state of the main one. */
 export function identityCalled(text: string | undefined): IdentityId | undefined {
-  const value = text === undefined ? undefined : jsonIn(text)
+  return namedIdentity(text === undefined ? undefined : jsonIn(text))
+}
+
+/** {@link identityCalled} of the value of a name. */
+export function namedIdentity(value: Json | undefined): IdentityId | undefined {
   const { identity } = isJsonObject(value) ? value : {}
   return isIdentityId(identity) ? identity : undefined
 }
