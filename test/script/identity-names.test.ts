@@ -1,6 +1,9 @@
+import { cp } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { holdStore, mainIdentity } from '../../src/ledger/index.js'
 import { openLocation } from '../../src/runtime/index.js'
 import { documentOf, Project } from '../support/project.js'
+import { expectVerifyFailure } from '../support/verified-close.js'
 
 let project: Project
 let acme = ''
@@ -16,7 +19,11 @@ beforeAll(async () => {
   expect((await project.tally(run)).code).toBe(0)
   expect((await project.tally(['run', 'greet.yaml', '--id', 'of-main'])).code).toBe(0)
 })
-afterAll(() => project.remove())
+afterAll(async () => {
+  // A main ledger that is damaged on purpose.
+  expectVerifyFailure('head')
+  await project.remove()
+})
 
 /** The runs of an identity, as they are listed. */
 async function runsOf(...named: readonly string[]): Promise<readonly unknown[]> {
@@ -57,6 +64,24 @@ describe('an identity that has a name', () => {
     expect(await runsOf('--identity', 'acme')).toEqual(['of-acme'])
     const { documents } = await project.tally(['identities', '--json'])
     expect(documents.map(({ name }) => name)).toContain('acme')
+  })
+})
+
+describe('a name in a main ledger that is damaged', () => {
+  it('means nothing, and the id does', async () => {
+    await cp(project.path('.tally'), project.path('damaged'), { recursive: true })
+    const held = await holdStore(project.path('damaged'))
+    const main = mainIdentity(held.location.marker)
+    await held.store.commit([{ puts: [], deletes: [`${main}/head`] }])
+    await held.close()
+    const there = ['--dir', 'damaged']
+    const told = await project.tally(['runs', ...there, '--identity', 'acme'])
+    expect(told.code).toBe(5)
+    expect(told.stderr).toContain('[ledger.safe_mode]')
+    expect(await runsOf(...there, '--identity', acme)).toEqual(['of-acme'])
+    const listed = await project.tally(['identities', ...there])
+    expect(listed.stdout).toContain('acme')
+    expect(listed.stderr).toContain('not checked the ledger is in safe mode')
   })
 })
 

@@ -1,18 +1,24 @@
 import { type IdentityId, TallyError } from '../../core/index.js'
 import { inspectLocation, mainIdentity } from '../../ledger/index.js'
 import type { Frame } from './frame.js'
+import { showSafeMode } from './render.js'
 import { openSession, type Session } from './session.js'
 
 /** What identities of a location are called: state of the main one, which is asked for it. */
 
 /**
- * The identity of a name. Throws `ledger.not_found`, `ledger.identity_missing`, and what asking
- * throws.
+ * The identity of a name. Throws `ledger.not_found`, `ledger.identity_missing`, what asking throws,
+ * and `ledger.safe_mode` where the main ledger is damaged: a name could be made to mean another.
  */
 export async function identityNamed(frame: Frame, name: string): Promise<IdentityId> {
   const { IDENTITY_NAMES_PREFIX, namedIdentity } = await import('../../intent/index.js')
   const session = await openMain(frame)
   try {
+    const { mode, cause } = await session.client.request('status', {})
+    if (mode === 'safe') {
+      const problem = `no name is taken from that of the main identity: ${cause?.message}`
+      throw new TallyError('ledger.safe_mode', { problem })
+    }
     const key = IDENTITY_NAMES_PREFIX + name
     const { value } = await session.client.request('stateValue', { key })
     const identity = namedIdentity(value)
@@ -29,6 +35,7 @@ export async function identityNames(frame: Frame): Promise<ReadonlyMap<IdentityI
   const names = new Map<IdentityId, string>()
   const session = await openMain(frame)
   try {
+    await showSafeMode(frame, session.client)
     for (let after: string | null | undefined; after !== null; ) {
       const more = after === undefined ? {} : { after }
       const page = await session.client.request('stateValues', { prefix, ...more })
