@@ -1,6 +1,6 @@
-import { checkSafeMode } from '../core/index.js'
 import type { ErasedSubject } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { refusalIn } from './frame/intent.js'
 import { openSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
@@ -21,9 +21,7 @@ export async function erase(
     const reply = await session.client.request('intent', { action: 'system.erase', payload })
     output.document('erase', reply)
     if (reply.type !== 'dapp') {
-      if (reply.type === 'error') checkSafeMode(reply)
-      const problem = reply.type === 'error' ? reply.message : reply.type
-      output.line(text`${output.paint('red', 'not erased')} ${subject}: ${problem}`)
+      output.line(text`${output.paint('red', 'not erased')} ${subject}: ${refusalIn(reply)}`)
       return exitCodes.failed
     }
     // What the owner of the ledger answers of this intent.

@@ -1,5 +1,5 @@
-import { checkSafeMode } from '../core/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { refusalIn } from './frame/intent.js'
 import { openSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
@@ -16,9 +16,7 @@ export async function release(
     const reply = await session.client.request('intent', { action: 'system.release', payload })
     output.document('intent', reply)
     if (reply.type !== 'dapp') {
-      if (reply.type === 'error') checkSafeMode(reply)
-      const problem = reply.type === 'error' ? reply.message : reply.type
-      output.line(text`${output.paint('red', 'not released')} ${runId}: ${problem}`)
+      output.line(text`${output.paint('red', 'not released')} ${runId}: ${refusalIn(reply)}`)
       return exitCodes.failed
     }
     output.line(text`${output.paint('green', 'released')} ${runId}, receipt ${reply.receipt ?? ''}`)

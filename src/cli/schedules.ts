@@ -1,6 +1,7 @@
-import { checkSafeMode, TallyError, timeText } from '../core/index.js'
+import { TallyError, timeText } from '../core/index.js'
 import type { ScheduleLine } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { refusalIn } from './frame/intent.js'
 import { showSafeMode, table } from './frame/render.js'
 import { openSession, type Session } from './frame/session.js'
 import { text } from './frame/text.js'
@@ -51,9 +52,7 @@ async function changed(
     output.line(text`${output.paint('green', done[change])} ${name}`)
     return exitCodes.done
   }
-  if (reply.type === 'error') checkSafeMode(reply)
-  const problem = reply.type === 'error' ? reply.message : reply.type
-  output.line(text`${output.paint('red', 'refused')} ${problem}`)
+  output.line(text`${output.paint('red', 'refused')} ${refusalIn(reply)}`)
   return exitCodes.failed
 }
 

@@ -1,10 +1,17 @@
 import { checkSafeMode, type JsonObject, unreachable } from '../../core/index.js'
-import type { IntentReply } from '../../intent/index.js'
+import type { DoneReply, IntentReply } from '../../intent/index.js'
 import type { IntentRequest } from '../../runtime/index.js'
 import { commandLine } from './command-line.js'
 import { type ExitCode, exitCodes, type Frame } from './frame.js'
 import type { Session } from './session.js'
 import { Text, text } from './text.js'
+
+/** Why an intent was not done, in words. Throws `ledger.safe_mode` where that is why. */
+export function refusalIn(reply: Exclude<IntentReply, DoneReply>): string {
+  if (reply.type !== 'error') return reply.type
+  checkSafeMode(reply)
+  return reply.message
+}
 
 /** Submits an intent, shows what it came to, and closes the session. */
 export async function askIntent(

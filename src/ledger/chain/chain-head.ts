@@ -90,7 +90,7 @@ export function headRootOf({ publicKey, packages, tree, receiptHash }: ChainHead
 }
 
 /** The head after as many commit records as `seq` says (formats.md §6). */
-export function durableHead(options: {
+export function headAfter(options: {
   readonly epoch: number
   readonly seq: number
   readonly chainHead: ChainHead

@@ -7,7 +7,7 @@ import {
   sha256Hex,
   TallyError
 } from '../../core/index.js'
-import { durableHead } from '../chain/chain-head.js'
+import { headAfter } from '../chain/chain-head.js'
 import type { DerivableCommit } from '../derived/unflushed-records.js'
 import { wrapValue } from '../envelope.js'
 import type { Position } from '../item.js'
@@ -80,7 +80,7 @@ export class CommitWriter {
     const record = this.#record(items)
     const { epoch, seq } = this.#head
     const after = { chainHead: last.chainHead, frontier: record.frontier }
-    const head = durableHead({ epoch, seq: seq + 1, ...after })
+    const head = headAfter({ epoch, seq: seq + 1, ...after })
     const headBytes = wrapValue(this.#keys.head, encodeHead(head))
     const key = this.#keys.commit(seq)
     const { puts, deletes, changedKeys } = this.#changes(items)

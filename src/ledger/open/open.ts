@@ -2,7 +2,7 @@ import { type IdentityId, isTallyError, type StateRoot, TallyError } from '../..
 import { publicKeyBytes, verify } from '../../identity/index.js'
 import { keysAt, scannedTo } from '../archive/boundary.js'
 import type { ArchivedHistory } from '../archive/history.js'
-import { type ChainHead, durableHead, genesisHead } from '../chain/chain-head.js'
+import { type ChainHead, genesisHead, headAfter } from '../chain/chain-head.js'
 import { codesOf } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
 import { firstWatermark, type Watermark } from '../derived/watermark.js'
@@ -201,7 +201,7 @@ async function checkChain(
   const chainHead = await chainHeadAt(store, keys, chain, rebuild.tree)
   const { frontier } = rebuild
   const { epoch } = stored ?? emptyHead(options.identity)
-  const head = durableHead({ epoch, seq: chain.seq, chainHead, frontier })
+  const head = headAfter({ epoch, seq: chain.seq, chainHead, frontier })
   if (stored !== undefined) checkHead(keys, stored, head)
   checkSignature(keys, chain)
   if (last !== undefined) checkLastReceipt(last, chain, chainHead)
@@ -294,5 +294,5 @@ async function takeEpoch(
 /** Before the first receipt. */
 function emptyHead(identity: IdentityId): Head {
   const start = { chainHead: genesisHead(identity), frontier: LogFrontier.empty }
-  return durableHead({ epoch: 0, seq: 0, ...start })
+  return headAfter({ epoch: 0, seq: 0, ...start })
 }

@@ -1,5 +1,5 @@
 import { type Hash, type IdentityId, isTallyError } from '../../core/index.js'
-import { type ChainHead, durableHead, genesisHead } from '../chain/chain-head.js'
+import { type ChainHead, genesisHead, headAfter } from '../chain/chain-head.js'
 import { isRotation, rotatedKey } from '../chain/keys-in-force.js'
 import { applyWriteSet, parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
 import { unwrapText, unwrapValue, wrapValue } from '../envelope.js'
@@ -134,7 +134,7 @@ class PrefixFold {
   }
 
   head(seq: number, epoch: number): Head {
-    return durableHead({ epoch, seq, chainHead: this.chainHead, frontier: this.#frontier })
+    return headAfter({ epoch, seq, chainHead: this.chainHead, frontier: this.#frontier })
   }
 
   #add(key: string, item: RecordItem): void {
