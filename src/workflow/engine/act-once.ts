@@ -4,7 +4,7 @@ import type { Readiness, ReadyNode } from '../readiness/readiness.js'
 import { approve, type Judging, judged, judgingOf } from './approve.js'
 import { checked, execute } from './execute.js'
 import { type Occasion, rethrown } from './failure.js'
-import { accountOf, type Gathered, gather, runtimeFor } from './gather.js'
+import { type Asked, accountOf, type Gathered, gather, runtimeFor } from './gather.js'
 import type { NodeRun, Sending } from './node-run.js'
 import { areForExecution } from './refuse.js'
 import { resultOf, skipped, tellReady } from './result.js'
@@ -19,7 +19,6 @@ import {
 import type { NodeResult } from './spec.js'
 import { checkSealed, decidedOf, doneWith } from './write.js'
 
-type Asked = Pick<NodeRun, 'ctx' | 'input' | 'values'>
 type Sent = NonNullable<EarlierWrite['sent']>
 
 /**
@@ -123,10 +122,9 @@ async function actAnew(
   occasion: Occasion,
   { next, before }: Before
 ): Promise<NodeResult> {
-  const { ctx, input, values } = asked
+  const { ctx, input } = asked
   const plan = new PlannedWrite(asked, occasion, next)
-  const gathered = await gather(ctx, input, values, {
-    ...occasion,
+  const gathered = await gather(asked, occasion, {
     keepsTime: false,
     before,
     // In its place, a later attempt asks what was sent: the calls behind it have the same numbers.

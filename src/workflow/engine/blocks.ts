@@ -13,9 +13,8 @@ import { approve, judgingOf } from './approve.js'
 import { SPEND_EFFECT } from './budget.js'
 import { execute } from './execute.js'
 import { NodeFailure, type Occasion } from './failure.js'
-import { DETECT_EFFECT, gather, TIME_EFFECT } from './gather.js'
+import { type Asked, DETECT_EFFECT, gather, TIME_EFFECT } from './gather.js'
 import { inputsBlock } from './inputs.js'
-import type { NodeRun } from './node-run.js'
 import { outputsBlock } from './outputs.js'
 import { preflightBlock } from './preflight.js'
 import { nodeRefusal } from './refuse.js'
@@ -135,11 +134,12 @@ async function runNode(
 }
 
 async function attempted(
-  { ctx, input, values }: Pick<NodeRun, 'ctx' | 'input' | 'values'>,
+  asked: Asked,
   occasion: Occasion,
   { keepsTime, looksBehind }: Abilities
 ): Promise<NodeResult> {
-  const gathered = await gather(ctx, input, values, { ...occasion, keepsTime })
+  const { ctx, input, values } = asked
+  const gathered = await gather(asked, occasion, { keepsTime })
   const { readiness: ready } = gathered
   if (ready.state === 'skipped') return skipped(ctx, input, gathered)
   tellReady(ctx, input)

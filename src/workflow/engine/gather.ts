@@ -19,6 +19,13 @@ import { invalidInputs, nodeFailure, type Occasion, valuesFailure } from './fail
 import { type GivenValues, nothingGiven } from './sealed-write.js'
 import { givenOf, hasRules, type NodeInput, resultsOf } from './spec.js'
 
+/** A node that is asked for, in an attempt of its block. */
+export interface Asked {
+  readonly ctx: BlockContext
+  readonly input: NodeInput
+  readonly values: CompileValues
+}
+
 /** A node that can be executed or is skipped, with what its values read. */
 export interface Gathered {
   readonly runtime: AisRuntime
@@ -59,6 +66,7 @@ function withMade(
   { spec }: NodeInput,
   before: readonly GivenValues[]
 ): AisRuntime {
+  if (before.length === 0) return runtime
   const made = Object.assign({}, ...before.map(({ choices }) => choices)) as JsonObject
   if (Object.keys(made).length === 0) return runtime
   return { ...runtime, choices: withChoices(runtime, spec.node.id, made) }
@@ -109,18 +117,17 @@ function ownPatches(
  * `ctx.wallet_address`, a person for the rest. Only this node waits meanwhile.
  */
 export async function gather(
-  ctx: BlockContext,
-  input: NodeInput,
-  values: CompileValues,
-  { before = nothingGiven, looked, ...occasion }: GatherOptions
+  { ctx, input, values }: Asked,
+  occasion: Occasion,
+  { keepsTime, before = nothingGiven, looked }: GatherOptions
 ): Promise<Gathered> {
   const { node, plan } = input.spec
-  const start = runtimeFor(input, occasion, [before])
+  const start = runtimeFor(input, occasion, before === nothingGiven ? [] : [before])
   let { runtime } = start
   const patches = [...start.patches]
   let given = before
   let found = nothingGiven
-  let atMs = occasion.keepsTime ? undefined : ctx.now()
+  let atMs = keepsTime ? undefined : ctx.now()
   const readinessNow = () => {
     const timed = atMs === undefined ? runtime : runtimeAt(runtime, input.spec, atMs)
     return nodeReadiness(node, timed, values)
@@ -162,7 +169,7 @@ export async function gather(
   })
 }
 
-interface GatherOptions extends Occasion {
+interface GatherOptions {
   readonly keepsTime: boolean
   /** What earlier attempts were given. */
   readonly before?: GivenValues

@@ -1,9 +1,8 @@
 import type { BlockContext } from '../../block/index.js'
 import type { JsonObject } from '../../core/index.js'
 import type { ReadyNode } from '../readiness/readiness.js'
-import type { CompileValues } from '../value/compile.js'
 import type { Allowance } from './approve.js'
-import type { Gathered } from './gather.js'
+import type { Asked, Gathered } from './gather.js'
 import type { EarlierWrite, SealedWrite } from './sealed-write.js'
 import { hasRules, type NodeInput, type NodeResult } from './spec.js'
 
@@ -14,14 +13,11 @@ export interface Executed {
 }
 
 /** One execution of a node that is ready. */
-export interface NodeRun {
-  readonly ctx: BlockContext
-  readonly input: NodeInput
+export interface NodeRun extends Asked {
   readonly gathered: Gathered
   readonly ready: ReadyNode
   /** What holds each execution when it is sent. */
   readonly allowance: Allowance
-  readonly values: CompileValues
   /** Absent of reads, and of actions that seal no executions. */
   readonly sending?: Sending
 }

@@ -104,8 +104,9 @@ function verdictOf(hits: readonly PolicyHit[], found: Omit<Verdict, 'kind' | 'hi
 }
 
 function actionRule(node: AisPlanNode, policy: Policy): Policy['actions'][string] | undefined {
-  const [protocol = ''] = node.source.protocol.split('@')
-  const name = `${protocol}.${node.source.name}`
+  const { protocol, name: action } = node.source
+  const at = protocol.indexOf('@')
+  const name = `${at < 0 ? protocol : protocol.slice(0, at)}.${action}`
   return Object.hasOwn(policy.actions, name) ? policy.actions[name] : undefined
 }
 

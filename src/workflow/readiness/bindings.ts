@@ -36,8 +36,11 @@ export function bindingsFor(
   const { ctx, policy, calculated } = runtime
   const contracts = contractsFor(node, runtime)
   const detect = objectAt(runtime.choices, node.id)
-  const flow = { ctx, contracts, policy, detect, inputs: runtime.inputs, calculated }
-  if (scope === 'flow') return { ...flow, nodes: nodesFor(runtime, node.places) }
+  const { inputs } = runtime
+  if (scope === 'flow') {
+    const nodes = nodesFor(runtime, node.places)
+    return { ctx, contracts, policy, detect, inputs, calculated, nodes }
+  }
   const query = Object.entries(node.queries).map(
     ([name, id]) => [name, runtime.nodes[id]?.outputs ?? {}] as const
   )
@@ -48,7 +51,8 @@ export function bindingsFor(
     query: Object.fromEntries(query)
   }
   if (scope === 'override') {
-    return { ...flow, ...ownValues, nodes: nodesFor(runtime, node.places) }
+    const nodes = nodesFor(runtime, node.places)
+    return { ctx, contracts, policy, detect, inputs, ...ownValues, nodes }
   }
   return { ctx, contracts, policy, detect, ...ownValues, steps: stepsFor(node, runtime) }
 }

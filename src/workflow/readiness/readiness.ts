@@ -74,7 +74,7 @@ export function nodeReadiness(
   }
   const constraints = boundsOf(node, own, evaluator)
   const execution = mapExecution(node.execution, (value, path) => {
-    const place = ['execution', ...path].join('/')
+    const place = `execution/${path.join('/')}`
     const scoped = { scope: 'protocol', value } as const
     const isCondition = values.profile === AIS_PROFILE && isConditionOfCall(path)
     return isCondition

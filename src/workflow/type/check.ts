@@ -80,13 +80,19 @@ function integerOf(type: AisType & { readonly kind: 'integer' }, value: Json): T
   if (typeof text !== 'string' || !whole.test(text) || text === '-0') {
     return bad('it is not a whole number as decimal digits')
   }
+  if (fits(type, text)) return good(text)
+  return bad(`it does not fit ${type.signed ? '' : 'u'}int${type.bits}`)
+}
+
+/** Whether a whole number, as decimal digits, is one of the type. */
+function fits({ signed, bits }: { readonly signed: boolean; readonly bits: number }, text: string) {
+  const valueBits = signed ? bits - 1 : bits
+  // Of so few digits all numbers do; a sign counts as one.
+  const isShort = text.length <= Math.floor(valueBits * Math.log10(2))
+  if (isShort && (signed || !text.startsWith('-'))) return true
   const number = BigInt(text)
-  const most = 2n ** BigInt(type.signed ? type.bits - 1 : type.bits) - 1n
-  const least = type.signed ? -most - 1n : 0n
-  if (number < least || number > most) {
-    return bad(`it does not fit ${type.signed ? '' : 'u'}int${type.bits}`)
-  }
-  return good(text)
+  const most = 2n ** BigInt(valueBits) - 1n
+  return number <= most && number >= (signed ? -most - 1n : 0n)
 }
 
 function amountOf(value: Json): Typed {

@@ -129,13 +129,13 @@ function solanaJson(execution: Solana, resolve: Resolve): JsonObject {
 /** Of a plugin every field but `type` and `method` is a value. */
 function pluginJson(execution: SimpleExecution, resolve: Resolve): JsonObject {
   const { type, method, extensions: _, ...fields } = execution as Readonly<Record<string, unknown>>
-  const values = Object.entries(fields as Readonly<Record<string, AisValue>>)
-  const resolved = values.map(([key, value]): [string, Json | undefined] => [
-    key,
-    resolve(value, [key])
-  ])
-  const entries = [['type', String(type)], ['method', method as Json | undefined], ...resolved]
-  return present(Object.fromEntries(entries))
+  const entries: [string, Json][] = [['type', String(type)]]
+  if (method !== undefined) entries.push(['method', method as Json])
+  for (const [key, value] of Object.entries(fields as Readonly<Record<string, AisValue>>)) {
+    const resolved = resolve(value, [key])
+    if (resolved !== undefined) entries.push([key, resolved])
+  }
+  return Object.fromEntries(entries)
 }
 
 /** Fragments by which errors and events are decoded, where there are any. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/core/index.js'
 import { brokenConstraint, compareDecimals, typedAs } from '../../../../src/workflow/type/check.js'
@@ -77,6 +78,21 @@ describe('W4: types', () => {
     ['map<string>', false]
   ])('knows whether %s is a type', (type, isOne) => {
     expect(isAisType(type)).toBe(isOne)
+  })
+
+  it('take the whole numbers of their bits, and no others', () => {
+    const bits = fc.integer({ min: 1, max: 32 }).map((bytes) => bytes * 8)
+    const given = fc.record({ bits, signed: fc.boolean(), negative: fc.boolean() })
+    const near = fc.bigInt({ min: -2n, max: 2n })
+    fc.assert(
+      fc.property(given, fc.integer({ min: 0, max: 256 }), near, (type, exponent, by) => {
+        const number = (type.negative ? -1n : 1n) * 2n ** BigInt(exponent) + by
+        const name = `${type.signed ? '' : 'u'}int${type.bits}`
+        const isOf = (type.signed ? BigInt.asIntN : BigInt.asUintN)(type.bits, number) === number
+        expect(typedAs(name, `${number}`).ok).toBe(isOf)
+      }),
+      { numRuns: 2_000 }
+    )
   })
 
   it('compares decimals exactly, far beyond doubles', () => {
