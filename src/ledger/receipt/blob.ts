@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { type Hash, limits, sha256Hex, type UnitId } from '../../core/index.js'
+import { type Hash, limits, sha256, sha256Hex, type UnitId } from '../../core/index.js'
 import type { BlobReference } from './receipt.js'
 
 /** A text as it stands in a signed record: itself, or a reference to a blob kept beside it. */
@@ -14,6 +14,7 @@ export interface EmbeddedText {
 export class BlobSalts {
   readonly #key: Uint8Array
   #journalKey: string | undefined
+  #mac: Mac | undefined
 
   constructor(key: Uint8Array) {
     this.#key = Uint8Array.from(key)
@@ -30,7 +31,51 @@ export class BlobSalts {
 
   /** HMAC-SHA256(blob key, id || "/" || place); the place is a call's seq or a field's name. */
   salt(unitId: UnitId, place: number | 'details' | 'payload' | 'raw' | 'result'): Hash {
-    return createHmac('sha256', this.#key).update(`${unitId}/${place}`).digest('hex') as Hash
+    this.#mac ??= new Mac(this.#key)
+    return this.#mac.of(`${unitId}/${place}`)
+  }
+}
+
+const BLOCK_BYTES = 64
+const DIGEST_BYTES = 32
+const INNER_PAD = 0x36
+const OUTER_PAD = 0x5c
+/** Longest text, in UTF-16 units, that the space for one is made for at first. */
+const SHORT_TEXT = 256
+
+/**
+ * HMAC-SHA256 (RFC 2104) of many short texts under one key of at most 64 bytes. There is a salt for
+ * each sealed result, and `createHmac` leaves an object for the collector for each: in a ledger at
+ * work it takes four times as long.
+ */
+class Mac {
+  /** The key as the inner hash takes it, then space for a text. */
+  #inner: Buffer
+  /** The key as the outer hash takes it, then the inner hash. */
+  readonly #outer: Buffer
+
+  constructor(key: Uint8Array) {
+    const padded = Buffer.alloc(BLOCK_BYTES)
+    padded.set(key)
+    this.#inner = Buffer.alloc(BLOCK_BYTES + SHORT_TEXT * 3)
+    this.#outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES)
+    for (const [at, byte] of padded.entries()) {
+      this.#inner[at] = byte ^ INNER_PAD
+      this.#outer[at] = byte ^ OUTER_PAD
+    }
+  }
+
+  of(text: string): Hash {
+    // A UTF-16 unit has at most 3 bytes.
+    const needed = BLOCK_BYTES + text.length * 3
+    if (this.#inner.length < needed) {
+      const known = this.#inner
+      this.#inner = Buffer.alloc(needed)
+      known.copy(this.#inner, 0, 0, BLOCK_BYTES)
+    }
+    const end = BLOCK_BYTES + this.#inner.write(text, BLOCK_BYTES)
+    sha256(this.#inner.subarray(0, end)).copy(this.#outer, BLOCK_BYTES)
+    return sha256Hex(this.#outer)
   }
 }
 
