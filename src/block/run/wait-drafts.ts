@@ -31,11 +31,23 @@ export function callWait(
   at: number
 ): EntryDraft {
   const { seq, request, requestHash } = call
-  const named = { place: ask, seq, request, requestHash, blockHash: block.codeHash }
+  const { codeHash: blockHash } = block
   if (call.kind === 'sleep') {
     const due = at + Math.max(0, call.ms)
-    return waitDraft(state, { ...named, reason: 'poll', actions: [], due }, at)
+    // Written out: what polls opens many of these, and a spread takes longer than the rest.
+    const terms: WaitTerms = {
+      place: ask,
+      seq,
+      reason: 'poll',
+      request,
+      requestHash,
+      actions: [],
+      due,
+      blockHash
+    }
+    return waitDraft(state, terms, at)
   }
+  const named = { place: ask, seq, request, requestHash, blockHash }
   const end = call.timeoutMs === undefined ? null : at + call.timeoutMs
   if (call.kind === 'signal') {
     return waitDraft(state, { ...named, reason: 'external', actions: ['signal'], due: end }, at)

@@ -17,11 +17,18 @@ export function jsonIn(text: string): Json | undefined {
   }
 }
 
+const plainMember = { configurable: true, enumerable: true, writable: true }
+
 /** A copy of plain JSON: a tenth of the time of `structuredClone`. */
 export function copyJson<Value extends Json>(value: Value): Value
 export function copyJson(value: Json): Json {
   if (Array.isArray(value)) return value.map((item: Json) => copyJson(item))
   if (!isJsonObject(value)) return value
-  const members = Object.entries(value)
-  return Object.fromEntries(members.map(([key, inner]) => [key, copyJson(inner)]))
+  const copy: Record<string, Json> = {}
+  for (const [key, inner] of Object.entries(value)) {
+    // Assigned, it would be the copy's prototype.
+    if (key !== '__proto__') copy[key] = copyJson(inner)
+    else Object.defineProperty(copy, key, { ...plainMember, value: copyJson(inner) })
+  }
+  return copy
 }

@@ -20,6 +20,8 @@ describe('a plain JSON value', () => {
         expect(copyJson(value as never)).toEqual(value)
       })
     )
+    const named = jsonIn('{"__proto__":{"a":1}}') as never
+    expect(JSON.stringify(copyJson(named))).toBe('{"__proto__":{"a":1}}')
     const value = { a: [{ b: 1 }], c: {} }
     const copy = copyJson(value)
     expect(copy.a).not.toBe(value.a)
