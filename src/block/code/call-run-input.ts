@@ -31,7 +31,8 @@ export interface CallRunPort {
   /** The code made a call; it is answered later, through `call.answer`. */
   called(call: Call): void
   settled(outcome: Outcome): void
-  log(message: string, data: Json): void
+  /** `data` reads what the code gave, which may change: it is called at once or never. */
+  log(message: string, data: () => Json): void
   /** Work elsewhere has come back: the code continues before the loop turns. */
   returned(): void
   /** The code wants to run again from the start, on the state as it is then. */

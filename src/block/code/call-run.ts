@@ -246,7 +246,7 @@ export class CallRun {
       sleep: (ms) => this.#sleep(ms),
       wait: (options) => this.#wait(options),
       ...exchangeBy((effect, asked, build) => this.#call(effect, asked, build)),
-      log: (message, data) => outsideBlock(() => this.#port.log(message, plainDetails(data))),
+      log: (message, data) => outsideBlock(() => this.#port.log(message, () => plainDetails(data))),
       fail: (reason, details) => {
         throw new BlockFailure(reason, details ?? null)
       }

@@ -39,7 +39,7 @@ export interface AttemptPort {
   /** A call without a recorded result: the pump decides what becomes of it. */
   called(attempt: Attempt, call: Call): void
   settled(attempt: Attempt, outcome: Outcome): void
-  log(attempt: Attempt, message: string, data: Json): void
+  log(attempt: Attempt, message: string, data: () => Json): void
   /** Work that is no call has come back. */
   returned(attempt: Attempt): void
   /** The code wants to run again, on the state as it is then. */

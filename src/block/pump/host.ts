@@ -76,6 +76,8 @@ export interface PumpHost {
   threw?(runId: RunId, at: number, thrown: ThrownAt): void
   /** Hands on an event once everything up to `position` is durable. */
   emit(event: RunEvent, position: Position): void
+  /** Whether events are read by anything; undefined: they may be. */
+  isHeard?(): boolean
 }
 
 /** Why a pump stopped. A message or a due time resumes a parked run. */

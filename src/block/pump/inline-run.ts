@@ -128,8 +128,10 @@ export class EarlyCallRun implements CallRunInput, CallRunPort {
     this.#say((port) => port.called(call))
   }
 
-  log(message: string, data: Json): void {
-    this.#say((port) => port.log(message, data))
+  log(message: string, data: () => Json): void {
+    if (this.#port !== undefined) return this.#port.log(message, data)
+    const logged = data()
+    this.#say((port) => port.log(message, () => logged))
   }
 
   returned(): void {

@@ -119,10 +119,11 @@ export class JournalWriter {
   }
 
   /**
-   * Like {@link hold}, for steps of an atomic composite: until it commits nothing asks for them. At
-   * most {@link limits.GATHERED_LENGTH_MAX} characters wait; nothing waits while the run rests.
+   * Like {@link hold}, for what nothing asks for before the next entry: steps of an atomic
+   * composite until it commits, and what a crash may undo (D2). At most
+   * {@link limits.GATHERED_LENGTH_MAX} characters wait; nothing waits while the run rests.
    */
-  gather(draft: EntryDraft, more: Completed): void {
+  gather(draft: EntryDraft, more: Completed = {}): void {
     const next = this.#next(draft, more)
     this.#gathered += next.text.length
     this.#hold(next)
@@ -139,6 +140,11 @@ export class JournalWriter {
   /** Gives the journal all that it is to have, the beginning of a run of one unit of work too. */
   handInHeld(): void {
     if (this.#held.length > 0) this.#send([], {})
+  }
+
+  /** Whether an event that is reported now may be read. */
+  get isHeard(): boolean {
+    return this.#host.isHeard?.() !== false
   }
 
   /** Reports an event, after the entries that were taken before it. */
@@ -216,7 +222,7 @@ export class JournalWriter {
   }
 }
 
-type WriterHost = Pick<PumpHost, 'journal' | 'clock' | 'emit' | 'observer'>
+type WriterHost = Pick<PumpHost, 'journal' | 'clock' | 'emit' | 'isHeard' | 'observer'>
 
 /** An entry that the journal does not have yet. */
 interface Next {

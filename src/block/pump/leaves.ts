@@ -64,9 +64,10 @@ export class Leaves {
       again: (attempt) => inbox.post({ kind: 'stale', attempt, reruns: attempt.reruns }),
       halted: (cause) => inbox.halt(cause),
       log: (attempt, message, data) => {
-        if (attempt.isReplaying) return
+        if (attempt.isReplaying || !writer.isHeard) return
         const { runId } = state
-        writer.emit({ type: 'log', runId, at: attempt.at, path: attempt.ask.path, message, data })
+        const { at, ask } = attempt
+        writer.emit({ type: 'log', runId, at, path: ask.path, message, data: data() })
       }
     }
   }

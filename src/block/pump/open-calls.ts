@@ -87,6 +87,8 @@ export class OpenCalls {
         this.#parts.takeAsks()
         return inbox.wake()
       case 'sleep':
+        writer.gather(callWait(state, attempt, call, writer.now()))
+        return inbox.wake()
       case 'wait':
       case 'signal':
         writer.record(callWait(state, attempt, call, writer.now()))

@@ -1,5 +1,6 @@
 import { assert, type KnownTexts, limits, nextTurn, type RunId } from '../../core/index.js'
 import type { DecisionCommand, TimerCommand } from '../chart/protocol.js'
+import { runEffects } from '../code/run-effects.js'
 import { JournalRecovery } from '../recovery/recovery.js'
 import { apply, takeCommand } from '../run/apply.js'
 import { checkpointOf, type RunCheckpoint } from '../run/checkpoint.js'
@@ -238,7 +239,6 @@ export class RunPump implements CommitsPort {
     if (this.inbox.isGraceOver) return this.#stopped()
     if (!this.leaves.isBusyOutside) {
       if (await this.#stirs()) return undefined
-      this.writer.handIn()
       const mayWait = !(this.inbox.isStopping && this.state.awaitsNothing)
       if (mayWait && this.#markWaiting()) return undefined
       if (mayWait && this.state.mayPark(this.host.clock.now())) return this.#park()
@@ -268,7 +268,7 @@ export class RunPump implements CommitsPort {
     for (const attempt of this.state.attempts.awake()) {
       const wait = attempt.firstWait()
       if (wait === undefined) continue
-      this.writer.record(waitingDraft(attempt, wait, this.writer.now()))
+      this.writer.gather(waitingDraft(attempt, wait, this.writer.now()))
       marked = true
     }
     return marked
@@ -369,10 +369,20 @@ export class RunPump implements CommitsPort {
   /** Records the entries of a fact; code that is given a result runs before anything else does. */
   async #act(fact: RunFact): Promise<void> {
     for (const draft of decide(this.state, fact, this.#given)) {
-      this.writer.record(draft)
+      if (draft.k === 'sealed' && this.#mayComeAgain(fact)) this.writer.gather(draft)
+      else this.writer.record(draft)
       const attempt = draft.k === 'sealed' ? this.state.attemptAt(draft) : undefined
       if (attempt !== undefined) await this.#quiet(attempt)
     }
+  }
+
+  /** Whether a crash may undo an answer: time passes again, and a read is performed again (D2). */
+  #mayComeAgain(fact: RunFact): boolean {
+    if (fact.kind === 'due') return true
+    if (fact.kind !== 'performed' || this.host.durability === 'step') return false
+    const { sideEffects, durable, effect } = fact.call
+    // What code publishes is answered once the ledger has it.
+    return sideEffects === 'none' && durable !== true && !runEffects.has(effect)
   }
 
   /** Lets code that was just answered run, when another answer could otherwise overtake it (D3). */

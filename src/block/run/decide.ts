@@ -31,6 +31,9 @@ export interface AskedCall {
   readonly effect: string
   readonly requestHash: Hash
   readonly request: Json
+  /** Of an effect that was performed for it. */
+  readonly sideEffects?: EffectRequest['sideEffects']
+  readonly durable?: boolean
 }
 
 /** Something that has happened outside the charts, and that `decide` turns into journal entries. */
