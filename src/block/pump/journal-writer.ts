@@ -14,7 +14,6 @@ import { type EntryDraft, encodeEntry, encodeSuccess, type JournalEntry } from '
 import type { RunEvent } from '../run/events.js'
 import type { Appended, Position } from '../run/journal.js'
 import type { RunTotals } from '../run/run-state.js'
-import { traced } from '../run/unit.js'
 import type { PumpHost } from './host.js'
 
 /**
@@ -149,7 +148,8 @@ export class JournalWriter {
 
   /** Reports an event, after the entries that were taken before it. */
   emit(event: RunEvent): void {
-    const told = { ...event, ...traced(this.#state.started ?? {}) }
+    const trace = this.#state.started?.trace
+    const told = trace === undefined ? event : { ...event, trace }
     if (this.#held.length > 0) this.#events.push(told)
     else this.#host.emit(told, this.#position)
   }

@@ -234,7 +234,8 @@ const SHORT_KEYS = 16
 /** Own keys in the order of their UTF-16 code units; undefined when one is a symbol. */
 function sortedKeys(value: object): readonly string[] | undefined {
   const keys = Reflect.ownKeys(value)
-  return keys.every((key) => typeof key === 'string') ? inOrder(keys) : undefined
+  // Symbols are the last of them.
+  return typeof keys.at(-1) === 'symbol' ? undefined : inOrder(keys as string[])
 }
 
 function inOrder(keys: string[]): readonly string[] {

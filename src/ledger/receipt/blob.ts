@@ -51,6 +51,8 @@ const SHORT_TEXT = 256
 class Mac {
   /** The key as the inner hash takes it, then space for a text. */
   #inner: Buffer
+  /** What the inner hash took last: most texts are as long as the one before. */
+  #taken: Buffer
   /** The key as the outer hash takes it, then the inner hash. */
   readonly #outer: Buffer
 
@@ -58,6 +60,7 @@ class Mac {
     const padded = Buffer.alloc(BLOCK_BYTES)
     padded.set(key)
     this.#inner = Buffer.alloc(BLOCK_BYTES + SHORT_TEXT * 3)
+    this.#taken = this.#inner
     this.#outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES)
     for (const [at, byte] of padded.entries()) {
       this.#inner[at] = byte ^ INNER_PAD
@@ -74,7 +77,9 @@ class Mac {
       known.copy(this.#inner, 0, 0, BLOCK_BYTES)
     }
     const end = BLOCK_BYTES + this.#inner.write(text, BLOCK_BYTES)
-    sha256(this.#inner.subarray(0, end)).copy(this.#outer, BLOCK_BYTES)
+    const isAsLong = this.#taken.length === end && this.#taken.buffer === this.#inner.buffer
+    if (!isAsLong) this.#taken = this.#inner.subarray(0, end)
+    sha256(this.#taken).copy(this.#outer, BLOCK_BYTES)
     return sha256Hex(this.#outer)
   }
 }
