@@ -1,4 +1,4 @@
-import { canonicalize, type Hash, type Json, limits } from '../../core/index.js'
+import { canonicalize, canonicalizeOwn, type Hash, type Json, limits } from '../../core/index.js'
 import { failedResponse, type Response, reasons } from '../chart/protocol.js'
 import { builtInEffects } from '../code/calls.js'
 import { failureResponse, type Outcome } from '../code/outcome.js'
@@ -214,7 +214,7 @@ export function runEnd(
     return { draft, more: { evidence } }
   }
   // A plan's result holds those of all its nodes: entry and receipt have one text of it.
-  const dataText = canonicalize(response.data)
+  const dataText = canonicalizeOwn(response.data)
   const known = { get: (value: object) => (value === response.data ? dataText : undefined) }
   return { draft, more: { unit: completedUnit(state, dataText, context), known } }
 }
