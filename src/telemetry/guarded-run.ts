@@ -3,6 +3,7 @@ import type {
   BlockReport,
   DoneAtOnce,
   JournalEntry,
+  Position,
   RunObserver,
   SentEffect,
   StepPlace,
@@ -25,6 +26,10 @@ export class GuardedRun implements RunObserver {
 
   took(entry: JournalEntry, taken: TakenEntry): void {
     this.#safely(() => this.#observer.took(entry, taken))
+  }
+
+  appended(position: Position): void {
+    this.#safely(() => this.#observer.appended(position))
   }
 
   asked(ask: AttemptCommand, at: number, around: readonly StepPlace[]): void {

@@ -1,4 +1,5 @@
 import type { SideEffectClass } from '../block/index.js'
+import type { Attributes } from './finished-span.js'
 
 /** A step that has not ended. */
 export interface OpenStep {
@@ -26,4 +27,14 @@ export interface SentCall {
   readonly at: number
   /** When what it had done was found. */
   locatedAt: number | undefined
+}
+
+/** Where a step stands in its run, as its spans say it. */
+export function placeOf({ path, step, attempt, sideEffects }: OpenStep): Attributes {
+  return {
+    'tally.path': path,
+    'tally.step': step,
+    ...(attempt === 0 ? {} : { 'tally.attempt': attempt }),
+    'tally.side_effects': sideEffects
+  }
 }

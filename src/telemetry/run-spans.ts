@@ -13,7 +13,7 @@ import { type Attributes, type FinishedSpan, noEvents, type SpanLink } from './f
 import { type AgentSaid, agentIn, genAiCall, genAiRun, genAiStep, modelCallOf } from './gen-ai.js'
 import type { Instruments } from './instruments.js'
 import { actionIn, labelOf, reasonIn } from './labels.js'
-import type { OpenStep, SentCall } from './open-step.js'
+import { type OpenStep, placeOf, type SentCall } from './open-step.js'
 import { type EndedWait, OpenedWaits } from './opened-waits.js'
 import { type RunIds, runIds, spanId, traceparentOf } from './span-ids.js'
 
@@ -24,8 +24,10 @@ export interface RunOutlet {
   readonly isGenAi: boolean
   /** Names the run and asks the sampler; once for each process. */
   begin(run: string, ids: RunIds, span: { readonly name: string; readonly from: number }): boolean
-  /** Takes a span; it leaves once `position` is durable, undefined: with what comes next. */
+  /** Takes a span; it leaves once `position` is durable, undefined: it is not appended yet. */
   put(run: string, span: FinishedSpan, position: number | undefined): void
+  /** What came without a position leaves once this one is durable. */
+  appended(run: string, position: number): void
   /** The span that an answer was given in. */
   answerOf(token: string): SpanLink | undefined
   /** Nothing comes any more of this run, or nothing before it is resumed. */
@@ -71,6 +73,11 @@ export class RunSpans implements RunObserver {
 
   get entries(): number {
     return this.#entries
+  }
+
+  appended(position: number): void {
+    this.#position = position
+    this.#outlet.appended(this.#run, position)
   }
 
   took(entry: JournalEntry, { kind, receiptHash, position }: TakenEntry): void {
@@ -388,12 +395,3 @@ export class RunSpans implements RunObserver {
 
 type PartialSpan = Pick<FinishedSpan, 'id' | 'parent' | 'name' | 'from' | 'to' | 'attributes'> &
   Partial<FinishedSpan>
-
-function placeOf({ path, step, attempt, sideEffects }: OpenStep): Attributes {
-  return {
-    'tally.path': path,
-    'tally.step': step,
-    ...(attempt === 0 ? {} : { 'tally.attempt': attempt }),
-    'tally.side_effects': sideEffects
-  }
-}

@@ -115,7 +115,12 @@ export class RunsTelemetry implements RunningTelemetry, RunOutlet {
     if (trace === undefined || !trace.isSampled) return
     if (this.#pending.length >= limits.SPANS_BUFFERED_MAX) return this.#warn('too many wait')
     trace.held.push(span)
-    if (position === undefined) return
+    if (position !== undefined) this.appended(run, position)
+  }
+
+  appended(run: string, position: number): void {
+    const trace = this.#traces.get(run)
+    if (trace === undefined || trace.held.length === 0) return
     for (const held of trace.held.splice(0)) this.#pending.push({ trace, span: held, position })
     if (position <= this.#durable) this.#release()
   }

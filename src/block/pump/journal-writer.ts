@@ -198,6 +198,7 @@ export class JournalWriter {
     this.#heldChanges = []
     this.#gathered = 0
     this.#position = appended.position
+    if (last.length === 0) this.#host.observer?.appended(appended.position)
     for (const event of this.#events.splice(0)) this.#host.emit(event, appended.position)
     return appended
   }

@@ -17,7 +17,7 @@ export interface TakenEntry {
   readonly receiptHash: Hash | undefined
   /** `recovered`: the journal had it already, when the run was rebuilt. */
   readonly kind: 'live' | 'recovered'
-  /** Up to where the ledger must be durable; undefined: a later entry is appended with it. */
+  /** Up to where the ledger must be durable; undefined: it is not appended yet. */
   readonly position: Position | undefined
 }
 
@@ -30,6 +30,8 @@ export interface RunObserver {
   readonly entries: number
   /** An entry, before it is applied. */
   took(entry: JournalEntry, taken: TakenEntry): void
+  /** All that it took without a position is appended: the ledger must be durable up to here. */
+  appended(position: Position): void
   /** An attempt is asked for, inside of these composites and plans, outermost first. */
   asked(ask: AttemptCommand, at: number, around: readonly StepPlace[]): void
   /** A child has said to its parent what became of it. */

@@ -3,10 +3,11 @@ import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base'
 import { afterEach, describe, expect, it } from 'vitest'
 import { defineTool, type TurnRequest } from '../../../src/agent/index.js'
 import { defineBlock } from '../../../src/block/index.js'
-import { hashJson, type JsonObject } from '../../../src/core/index.js'
+import { hashJson, type Json, type JsonObject } from '../../../src/core/index.js'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/runtime/index.js'
 import { oneTurn, scripted } from '../../support/flows.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../../support/ledger-on-disk.js'
+import { until } from '../../support/lives.js'
 import { SpansInMemory } from '../../support/spans.js'
 
 const SECRET_INPUT = 'account-4711'
@@ -169,6 +170,28 @@ describe('spans of a run', () => {
     expect((await tally.replay()).ok).toBe(true)
     expect(spans.ofRuns()).toEqual(live)
     expect(spans.spans.filter(({ name }) => name === 'verify')).toHaveLength(2)
+  })
+
+  it('leave once they are durable, though nothing comes behind them', async () => {
+    const spans = new SpansInMemory()
+    let answer: (value: Json) => void = () => undefined
+    const answered = new Promise<Json>((resolve) => {
+      answer = resolve
+    })
+    const looks = defineBlock({
+      name: 'looks',
+      version: '1.0.0',
+      sideEffects: 'none',
+      run: async (ctx) => {
+        await ctx.effect('look', { perform: () => 1 })
+        return ctx.effect('look.long', { perform: () => answered })
+      }
+    })
+    const tally = await opened(spans, { blocks: [looks] })
+    const { result } = tally.begin(documentOf({ first: { block: 'looks' } }), { id: 'one' })
+    await until(() => spans.ofRuns().some(({ name }) => name === 'effect look'))
+    answer(2)
+    await result
   })
 
   it('are that of the run alone for an intent of one step', async () => {
