@@ -14,6 +14,7 @@ import type { Response } from '../chart/protocol.js'
 import type { Attribution, Block } from '../code/block.js'
 import type { EffectRequest } from '../code/calls.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
+import type { AskedCall } from '../run/decide.js'
 import type { AttemptKey, OpenWait, SealedFailure } from '../run/entries.js'
 import type { RunEvent, ThrownAt } from '../run/events.js'
 import type { Journal, Position } from '../run/journal.js'
@@ -78,6 +79,17 @@ export interface PumpHost {
   emit(event: RunEvent, position: Position): void
   /** Whether events are read by anything; undefined: they may be. */
   isHeard?(): boolean
+}
+
+/**
+ * Whether an effect runs ahead of the disk, which a crash may undo (D2): a read that is performed
+ * again then.
+ */
+export function runsAhead(
+  { sideEffects, durable }: Pick<AskedCall, 'sideEffects' | 'durable'>,
+  { durability }: Pick<PumpHost, 'durability'>
+): boolean {
+  return sideEffects === 'none' && durable !== true && durability !== 'step'
 }
 
 /** Why a pump stopped. A message or a due time resumes a parked run. */

@@ -19,8 +19,8 @@ import type { PumpHost } from './host.js'
 /**
  * Writes one run's journal: numbers entries, seals their chain, and counts them in the run's state.
  *
- * Owns: entries that are held back until the next one is appended, and events that come after
- * them. Does not own: the journal, or what an entry means.
+ * Owns: entries that are held back until the next one is appended or the run rests, and events
+ * that come after them. Does not own: the journal, or what an entry means.
  *
  * Invariants: entry numbers have no gaps; `at` never goes back (K7); the hash chain covers every
  * entry; an event comes after the entries that it reports (D2).
@@ -35,7 +35,7 @@ export class JournalWriter {
   /** Texts of entries that go into the journal with the next one, and those about the run. */
   #held: string[] = []
   #heldChanges: RunEntry[] = []
-  /** Length of those that were gathered: nothing depends on them before they are handed in. */
+  /** Length of those that were gathered: nothing that stays depends on them before. */
   #gathered = 0
 
   /** Logical time of the last entry. */
@@ -119,8 +119,9 @@ export class JournalWriter {
 
   /**
    * Like {@link hold}, for what nothing asks for before the next entry: steps of an atomic
-   * composite until it commits, and what a crash may undo (D2). At most
-   * {@link limits.GATHERED_LENGTH_MAX} characters wait; nothing waits while the run rests.
+   * composite until it commits, and what a crash may undo (D2), behind which reads may leave the
+   * process. At most {@link limits.GATHERED_LENGTH_MAX} characters wait; nothing waits while the
+   * run rests.
    */
   gather(draft: EntryDraft, more: Completed = {}): void {
     const next = this.#next(draft, more)

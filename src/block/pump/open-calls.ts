@@ -16,6 +16,7 @@ import { callWait } from '../run/wait-drafts.js'
 import type { Attempt } from './attempt.js'
 import { contradictedBy } from './body-calls.js'
 import { tellThrown } from './exceptions.js'
+import { runsAhead } from './host.js'
 import type { PumpEvent } from './inbox.js'
 import type { PumpParts } from './parts.js'
 import { perform } from './performing.js'
@@ -87,13 +88,15 @@ export class OpenCalls {
         this.#parts.takeAsks()
         return inbox.wake()
       case 'sleep':
-        writer.gather(callWait(state, attempt, call, writer.now()))
-        return inbox.wake()
       case 'wait':
-      case 'signal':
-        writer.record(callWait(state, attempt, call, writer.now()))
+      case 'signal': {
+        const draft = callWait(state, attempt, call, writer.now())
+        // Time passes again after a crash.
+        if (call.kind === 'sleep') writer.gather(draft)
+        else writer.record(draft)
         // The code may have asked while nothing else was under way.
         inbox.wake()
+      }
     }
   }
 
@@ -277,9 +280,9 @@ export class OpenCalls {
   }
 
   /** Resolves when an effect may be performed. */
-  #readyFor({ sideEffects, durable }: EffectRequest): Promise<void> {
+  #readyFor(call: EffectRequest): Promise<void> {
     const { host, writer } = this.#parts
-    if (sideEffects !== 'none' || durable || host.durability === 'step') return writer.durable()
+    if (!runsAhead(call, host)) return writer.durable()
     this.#flushBehind()
     return READY
   }

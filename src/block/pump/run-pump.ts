@@ -17,7 +17,7 @@ import { decisionWait } from '../run/wait-drafts.js'
 import type { Attempt, LiveState } from './attempt.js'
 import { Commits, type CommitsPort } from './commits.js'
 import { DeclaredOrder } from './declared-order.js'
-import { isFarAhead, type PumpHost, type RunEnd } from './host.js'
+import { isFarAhead, type PumpHost, type RunEnd, runsAhead } from './host.js'
 import { Inbox, type PumpEvent } from './inbox.js'
 import type { EarlyCallRun } from './inline-run.js'
 import { givenOf, JournalWriter } from './journal-writer.js'
@@ -379,10 +379,9 @@ export class RunPump implements CommitsPort {
   /** Whether a crash may undo an answer: time passes again, and a read is performed again (D2). */
   #mayComeAgain(fact: RunFact): boolean {
     if (fact.kind === 'due') return true
-    if (fact.kind !== 'performed' || this.host.durability === 'step') return false
-    const { sideEffects, durable, effect } = fact.call
     // What code publishes is answered once the ledger has it.
-    return sideEffects === 'none' && durable !== true && !runEffects.has(effect)
+    if (fact.kind !== 'performed' || runEffects.has(fact.call.effect)) return false
+    return runsAhead(fact.call, this.host)
   }
 
   /** Lets code that was just answered run, when another answer could otherwise overtake it (D3). */

@@ -234,8 +234,12 @@ const SHORT_KEYS = 16
 /** Own keys in the order of their UTF-16 code units; undefined when one is a symbol. */
 function sortedKeys(value: object): readonly string[] | undefined {
   const keys = Reflect.ownKeys(value)
-  // Symbols are the last of them.
-  return typeof keys.at(-1) === 'symbol' ? undefined : inOrder(keys as string[])
+  return areNames(keys) ? inOrder(keys) : undefined
+}
+
+/** Own keys without a symbol: those are the last. */
+function areNames(keys: (string | symbol)[]): keys is string[] {
+  return typeof keys.at(-1) !== 'symbol'
 }
 
 function inOrder(keys: string[]): readonly string[] {

@@ -138,8 +138,8 @@ export class RunStore {
   /** What the pump of a run acts through; `block` says where the run's names lead. */
   hostOf(entry: RunEntry, block = this.parts.host.block): PumpHost {
     const observer = this.observerOf(entry.runId)
-    const [emit, isHeard] = [this.emitOf(entry), () => entry.isHeard]
-    return { ...this.parts.host, emit, isHeard, block, observer }
+    const isHeard = () => entry.isHeard
+    return { ...this.parts.host, emit: this.emitOf(entry), isHeard, block, observer }
   }
 
   /** What sees a run, if anything does. */

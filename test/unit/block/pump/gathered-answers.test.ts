@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type BlockContext, defineBlock } from '../../../../src/block/index.js'
 import type { Json } from '../../../../src/core/index.js'
+import { compositeDocument } from '../../../support/composites.js'
 import { Machine, settleDown } from '../../../support/lives.js'
 
 /** What each append of a run with one step has, by the kinds of its entries. */
@@ -27,14 +28,7 @@ async function appendsOf(
     return append(item)
   }
   Object.defineProperty(tally.ledger, 'append', { value: noted })
-  const document = {
-    schema: 'tally-composite/1',
-    name: 'one',
-    version: '1.0.0',
-    entry_point: 'a',
-    nodes: { a: { block: 'acts' } },
-    transitions: {}
-  }
+  const document = compositeDocument({ nodes: { a: { block: 'acts' } }, transitions: {} })
   const { result } = tally.begin(document, { id: 'r' })
   while (
     (await Promise.race([result.then(() => 'over'), settleDown(() => found.length)])) !== 'over'

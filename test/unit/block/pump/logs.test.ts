@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
 import type { Json } from '../../../../src/core/index.js'
+import { compositeDocument } from '../../../support/composites.js'
 import { Machine } from '../../../support/lives.js'
 
 const block = defineBlock({
@@ -18,14 +19,7 @@ const block = defineBlock({
   }
 })
 
-const document = {
-  schema: 'tally-composite/1',
-  name: 'one',
-  version: '1.0.0',
-  entry_point: 'a',
-  nodes: { a: { block: 'acts' } },
-  transitions: {}
-}
+const document = compositeDocument({ nodes: { a: { block: 'acts' } }, transitions: {} })
 
 it('what a block logs is heard as it was then', async () => {
   const tally = await new Machine().open({ blocks: [block] })
@@ -40,4 +34,31 @@ it('what a block logs is heard as it was then', async () => {
   await tally.begin(document, { id: 'r' }).result
   await tally.close()
   expect(heard).toEqual(expected)
+})
+
+it.each([
+  ['is written out once where somebody reads it', true, 1],
+  ['is not written out where nobody does', false, 0]
+])('what a block logs %s', async (_, isHeard, times) => {
+  const data = { of: 'this test alone' }
+  const logs = defineBlock({
+    name: 'acts',
+    version: '1.0.0',
+    sideEffects: 'none',
+    run: async (ctx): Promise<Json> => {
+      ctx.log('said', data)
+      return null
+    }
+  })
+  const tally = await new Machine().open({ blocks: [logs] })
+  if (isHeard) tally.events.on('event', () => undefined)
+  // Writing JSON out looks at its keys.
+  const looked = vi.spyOn(Reflect, 'ownKeys')
+  try {
+    await tally.begin(document, { id: 'r' }).result
+    expect(looked.mock.calls.filter(([value]) => value === data)).toHaveLength(times)
+  } finally {
+    looked.mockRestore()
+  }
+  await tally.close()
 })
