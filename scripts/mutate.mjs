@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { root } from './built.mjs'
 
-/** After so long without news, a mutant is one that does not end. */
+/** After so long without news, a test of a mutant is one that does not end. */
 const SILENCE_MS = 30_000
 const own = join(root, 'test', 'mutation')
 const parts = JSON.parse(readFileSync(join(own, 'parts.json'), 'utf8'))

@@ -9,7 +9,8 @@ import { activateInThreads, endThreads, hitsInThreads, mutateThreads } from './t
  * that reach it, the quickest first, until one fails. Sources are instrumented: a mutant is active
  * while the namespace of Stryker names it.
  *
- * Each mutant is a line `begun` in the file of results and one of its status. What a mutant leaves
+ * Each mutant is a line `begun` in the file of results and one of its status; `begun` is written
+ * again while its tests pass, so that silence means a test that does not end. What a mutant leaves
  * behind in a module could judge the next one wrongly: where a test that has failed fails again
  * without the mutant, the process ends, and a fresh one does the mutant again.
  */
@@ -43,6 +44,8 @@ const HITS_FACTOR = 100
 /** A test takes longer where a mutant keeps it from ending. */
 const TEST_TIME_MS = 10_000
 const TIME_FACTOR = 10
+/** So long after its last line a mutant whose tests pass is told of again. */
+const NEWS_EVERY_MS = 1_000
 
 interface Timed {
   readonly test: CollectedTest
@@ -96,7 +99,12 @@ async function judge(id: string, all: readonly Timed[], isFirst: boolean): Promi
     return true
   }
   tell({ id, status: 'begun' })
+  let toldAt = performance.now()
   for (const one of reaching) {
+    if (performance.now() - toldAt > NEWS_EVERY_MS) {
+      tell({ id, status: 'begun' })
+      toldAt = performance.now()
+    }
     const { test, hits } = one
     Object.assign(stryker, { activeMutant: id, hitCount: 0 })
     const hitLimit = (hits[id] ?? 0) * HITS_FACTOR
