@@ -7,7 +7,15 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -33,6 +41,8 @@ install()
 const found = join(tools, 'found', name)
 mkdirSync(found, { recursive: true })
 const [planFile, results] = [join(found, 'plan.json'), join(found, 'results.jsonl')]
+const dryRun = join(found, 'dry-run.json')
+rmSync(dryRun, { force: true })
 const { files, mutants: all } = await planted(chosen?.split(',') ?? filesOf(parts[name].mutate))
 const mutants = sampled(all)
 const sources = Object.fromEntries(files.map((file) => [file.name, file.content]))
@@ -117,7 +127,7 @@ function left() {
 
 /** Whether a process has judged all that was left. */
 async function judged() {
-  writeFileSync(planFile, JSON.stringify({ sources, tests, mutants: left(), results }))
+  writeFileSync(planFile, JSON.stringify({ sources, tests, mutants: left(), results, dryRun }))
   const bin = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const given = ['run', '--config', join(own, 'vitest.config.ts'), '--reporter=dot']
   const child = spawn(process.execPath, [bin, ...given], {
