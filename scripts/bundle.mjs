@@ -15,6 +15,8 @@ export const bundleFolder = 'dist/bundle'
 
 /** Compiled files that are shipped as they are. */
 const unbundled = ['dist/src/testing/', 'dist/src/console/page/', 'dist/examples/']
+/** A file of constants alone, of which each user's bundle takes those that its code names. */
+const limitsFile = 'dist/src/core/limits.js'
 
 const posix = (path) => path.replaceAll('\\', '/')
 
@@ -25,7 +27,8 @@ export async function bundlePackage(root, entries) {
       .map((name) => posix(join(folder, name)))
       .filter((path) => path.endsWith('.js'))
   )
-  const isBundled = (path) => !unbundled.some((folder) => path.startsWith(folder))
+  const isBundled = (path) =>
+    path !== limitsFile && !unbundled.some((folder) => path.startsWith(folder))
   const kept = new Set(entries.filter((path) => path.endsWith('.js') && isBundled(path)))
   for (const path of files) {
     const started = isBundled(path) ? startedIn(root, path) : importedIn(root, path)
@@ -41,7 +44,7 @@ export async function bundlePackage(root, entries) {
     target: 'node20',
     packages: 'external',
     // What a file of the bundle finds beside itself it finds from where it was.
-    plugins: [placesOf(root)],
+    plugins: [placesOf(root), limitsByName(root)],
     legalComments: 'none',
     logLevel: 'warning'
   })
@@ -82,14 +85,45 @@ function targetOf(root, path, specifier) {
   return posix(relative(root, resolve(root, dirname(path), specifier)))
 }
 
+/**
+ * Bundlers keep a namespace whole that a file takes from a door, and take single constants of one
+ * that it imports itself.
+ */
+function limitsByName(root) {
+  const file = join(root, limitsFile)
+  return {
+    name: 'limits by name',
+    setup({ onResolve }) {
+      onResolve({ filter: /\/limits\.js$/ }, ({ path, resolveDir }) => {
+        if (resolve(resolveDir, path) !== file) return undefined
+        return { path: posix(relative(join(root, bundleFolder), file)), external: true }
+      })
+    }
+  }
+}
+
+/** Imports the namespace of limits from its file, where a file has it from the door of the core. */
+function withLimitsByName(contents) {
+  const fromDoor = /^import \{ (.*) \} from '(.*\/core)\/index\.js';$/m
+  return contents.replace(fromDoor, (whole, list, core) => {
+    const names = list.split(', ')
+    const limits = names.find((name) => /^limits\b/.test(name))
+    if (limits === undefined) return whole
+    const others = names.filter((name) => name !== limits).join(', ')
+    const space = limits.replace(/^limits as /, '')
+    const file = `import * as ${space} from '${core}/limits.js';`
+    return `import { ${others} } from '${core}/index.js'; ${file}`
+  })
+}
+
 function placesOf(root) {
   return {
     name: 'places',
     setup({ onLoad }) {
       onLoad({ filter: /\.js$/ }, ({ path }) => {
         if (!existsSync(path)) return undefined
-        const contents = readFileSync(path, 'utf8')
-        if (!contents.includes('import.meta.url')) return undefined
+        const contents = withLimitsByName(readFileSync(path, 'utf8'))
+        if (!contents.includes('import.meta.url')) return { contents, loader: 'js' }
         const from = posix(relative(join(root, bundleFolder), path))
         const place = `new URL(${JSON.stringify(from)}, import.meta.url).href`
         return { contents: contents.replaceAll('import.meta.url', `(${place})`), loader: 'js' }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isLong } from './support/effort.js'
 import { loadedBy } from './support/loaded.js'
@@ -114,7 +115,8 @@ describe('the packed files', () => {
     // The script of the page is loaded by the browser.
     const served = './dist/src/console/page/app.js'
     const reached = new Set([...entries, served].map((target) => target.replace('./', '')))
-    for (const from of code) {
+    const bundled = named('.js').filter((path) => path.startsWith('dist/bundle/'))
+    for (const from of [...code, ...bundled]) {
       const loads = [...packed.text(from).matchAll(/\bnew URL\(\s*['"](\.[^'"]+)['"]/g)]
       for (const specifier of [...importsOf(from), ...loads.map(([, path]) => path ?? '')]) {
         const target = join(dirname(from), specifier).replaceAll('\\', '/')
@@ -138,6 +140,28 @@ describe('the packed files', () => {
       `import(${JSON.stringify(pathToFileURL(packed.path('dist/src/index.js')).href)})`
     ])
     expect(modules).toBeLessThanOrEqual(FILES_OF_IMPORT_MAX)
+  })
+
+  it('bring little to the bundle of who defines a block: no texts or limits of other rooms', async () => {
+    const application = packed.installWith(Object.keys(packed.manifest.dependencies))
+    const own = [
+      "import { defineBlock } from 'tallystick'",
+      "export default defineBlock({ name: 'own', version: '1.0.0', run: () => null })"
+    ]
+    const optional = Object.keys(packed.manifest.peerDependencies)
+    const { outputFiles } = await build({
+      stdin: { contents: own.join('\n'), resolveDir: application },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      external: optional.flatMap((name) => [name, `${name}/*`]),
+      write: false
+    })
+    const [bundle] = outputFiles
+    expect(bundle?.text).toContain('block.invalid_definition')
+    expect(bundle?.contents.length).toBeLessThanOrEqual(BYTES_OF_BLOCK_MAX)
   })
 
   it('have no maps and name none, since their sources are not packed', () => {
@@ -272,6 +296,9 @@ describe('the packed files', () => {
     }
   })
 })
+
+/** What a bundle of one block and what defines it has at most. */
+const BYTES_OF_BLOCK_MAX = 40_000
 
 /** Of the bundle and of the libraries that are imported with it. */
 const FILES_OF_IMPORT_MAX = 60

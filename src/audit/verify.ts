@@ -1,4 +1,4 @@
-import { elapsedMs, type IdentityId, TallyError } from '../core/index.js'
+import { auditError, elapsedMs, type IdentityId } from '../core/index.js'
 import {
   type GivenNote,
   type KeptPlace,
@@ -45,7 +45,7 @@ export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<Veri
   const isAsked = options.reexecute ?? code !== undefined
   // Without the archives what runs have begun with is not here.
   const isWanted = isAsked && store.get(`${identity}/archived`) === undefined
-  if (isAsked && code === undefined) throw new TallyError('audit.no_code', {})
+  if (isAsked && code === undefined) throw auditError('audit.no_code', {})
   const auditor =
     isWanted && code !== undefined ? new Auditor({ code, identity, executions }) : undefined
   const hooks = auditor === undefined ? undefined : hooksOf(auditor)

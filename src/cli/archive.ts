@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { isHash, TallyError } from '../core/index.js'
+import { cliError, coreError, isHash } from '../core/index.js'
 import { checkArchive } from '../ledger/index.js'
 import type { ArchiveResult, ServiceStreams } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
@@ -60,18 +60,18 @@ async function check({ output }: Frame, path: string): Promise<ExitCode> {
 function endOf({ before, through }: ArchiveCommandOptions) {
   const isOne = (before === undefined) !== (through === undefined)
   if (!isOne) {
-    throw new TallyError('cli.usage', { problem: 'one of --before and --through is needed' })
+    throw cliError('cli.usage', { problem: 'one of --before and --through is needed' })
   }
   if (before !== undefined) {
     const time = Date.parse(before)
     if (Number.isSafeInteger(time) && time >= 0) return { before: time }
-    throw new TallyError('cli.usage', { problem: '--before is no date' })
+    throw cliError('cli.usage', { problem: '--before is no date' })
   }
   if (isHash(through)) return { through }
   const index = Number(through)
   if (Number.isSafeInteger(index) && index >= 0) return { throughIndex: index }
   const problem = '--through is no hash of a receipt, and no place in the chain'
-  throw new TallyError('cli.usage', { problem })
+  throw cliError('cli.usage', { problem })
 }
 
 function archiveBy(
@@ -85,6 +85,6 @@ function archiveBy(
       const { phase, done, total } = event
       report?.({ label: phase, done, total, unit: 'commits' })
     }
-    throw new TallyError('core.internal', { problem: 'an archiving ended without a report' })
+    throw coreError('core.internal', { problem: 'an archiving ended without a report' })
   })
 }

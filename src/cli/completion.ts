@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { TallyError } from '../core/index.js'
+import { cliError } from '../core/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 
 /**
@@ -27,7 +27,7 @@ export async function completion(frame: Frame, shell: string, program: Command):
   if (!isShell(shell)) {
     const known = Object.keys(shells).join(', ')
     const problem = `No completion for "${shell}": there is one for ${known}`
-    throw new TallyError('cli.usage', { problem })
+    throw cliError('cli.usage', { problem })
   }
   const script = shells[shell](levelsOf(program, ''))
   frame.output.document('completion', { shell, script })

@@ -1,4 +1,4 @@
-import { type Json, parse, TallyError } from '../core/index.js'
+import { cliError, type Json, parse } from '../core/index.js'
 import type { AnswerAction } from '../runtime/index.js'
 import { type AnswerOptions, answer } from './frame/answer.js'
 import type { ExitCode, Frame } from './frame/frame.js'
@@ -56,7 +56,7 @@ function aboutTransaction([change, ...others]: readonly Change[]): Json | undefi
   const name = aboutTransactions.find((one) => change?.path.startsWith(`${one}.`))
   if (change === undefined || name === undefined) return undefined
   if (others.length > 0) {
-    throw new TallyError('cli.usage', { problem: `a change of ${name} stands by itself` })
+    throw cliError('cli.usage', { problem: `a change of ${name} stands by itself` })
   }
   return { [name]: { [change.path.slice(name.length + 1)]: change.value } }
 }
@@ -70,7 +70,7 @@ interface Change {
 function patchOf(change: string): Change {
   const at = change.indexOf('=')
   if (at < 1) {
-    throw new TallyError('cli.usage', { problem: `${change} is not a change PATH=JSON` })
+    throw cliError('cli.usage', { problem: `${change} is not a change PATH=JSON` })
   }
   const text = change.slice(at + 1)
   return { op: 'set', path: change.slice(0, at), value: jsonOrText(text) }

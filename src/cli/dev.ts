@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { limits, systemClock, TallyError } from '../core/index.js'
+import { ledgerError, limits, systemClock } from '../core/index.js'
 import { inspectLocation } from '../ledger/index.js'
 import { connectOwner } from '../owner/index.js'
 import { HolderProcess } from './dev/holder-process.js'
@@ -46,11 +46,11 @@ export async function dev(frame: Frame, options: DevOptions): Promise<ExitCode> 
 /** Throws `ledger.not_found`, and `ledger.locked` where a process holds the ledger already. */
 async function refuseOther({ directory: path }: Frame): Promise<void> {
   const found = await inspectLocation(path)
-  if (found === undefined) throw new TallyError('ledger.not_found', { path })
+  if (found === undefined) throw ledgerError('ledger.not_found', { path })
   const owner = await connectOwner(found.realPath)
   if (owner === undefined) return
   owner.close()
-  throw new TallyError('ledger.locked', { path, problem: 'a process holds it already' })
+  throw ledgerError('ledger.locked', { path, problem: 'a process holds it already' })
 }
 
 /** Whether a process that is to hold the ledger is starting: nothing else opens it meanwhile. */

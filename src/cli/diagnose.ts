@@ -1,11 +1,11 @@
 import type { JournalEntry } from '../block/index.js'
 import {
+  cliError,
   isJsonObject,
   isTallyError,
   type Json,
   type JsonObject,
-  limits,
-  TallyError
+  limits
 } from '../core/index.js'
 import type { SentTransaction } from '../executor/index.js'
 import type { TransactionCheck } from '../runtime/index.js'
@@ -44,7 +44,7 @@ export async function diagnose(
   const { onChain = false, offline = false, sendAgain = false, config } = options
   const isDemanded = onChain || sendAgain
   if (isDemanded && offline) {
-    throw new TallyError('cli.usage', { problem: 'what is asked of chains is not asked offline' })
+    throw cliError('cli.usage', { problem: 'what is asked of chains is not asked offline' })
   }
   const session = await openSession(frame, isDemanded ? 'run' : 'read', { config })
   try {

@@ -1,4 +1,4 @@
-import { TallyError } from '../core/index.js'
+import { cliError } from '../core/index.js'
 import type { HealthCheck } from '../runtime/index.js'
 import { findConfig } from './frame/config.js'
 import { writerProblem } from './frame/config-owner.js'
@@ -62,7 +62,7 @@ async function checkConfig(frame: Frame, given: string | undefined): Promise<Che
   try {
     const problem = await writerProblem(path)
     if (problem === undefined) return { name: 'config', state: 'ok', found: path }
-    const { message: found, fix } = new TallyError('cli.unsafe_config', { path, problem })
+    const { message: found, fix } = cliError('cli.unsafe_config', { path, problem })
     return { name: 'config', state: 'problem', found, fix }
   } catch {
     return { name: 'config', state: 'problem', found: `${path} is missing`, fix: 'Check it.' }

@@ -1,4 +1,4 @@
-import { type Json, TallyError } from '../core/index.js'
+import { cliError, type Json } from '../core/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { openSession } from './frame/session.js'
 
@@ -19,7 +19,7 @@ export async function events(
       entries.push(entry as Json)
     }
     if (entries.length === 0) {
-      throw new TallyError('cli.usage', { problem: `the run ${runId} has no journal` })
+      throw cliError('cli.usage', { problem: `the run ${runId} has no journal` })
     }
     const { engineCheckpoint, engineEvents } = await import('../workflow/index.js')
     if (options.checkpoint === true) {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { TallyError } from '../core/index.js'
+import { coreError } from '../core/index.js'
 import { inspectLocation, mainIdentity } from '../ledger/index.js'
 import type { ExportReport, ServiceRequests } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
@@ -59,6 +59,6 @@ function exportBy(
       const { phase, done, total } = event
       report({ label: phase, done, total, unit: phase === 'verifying' ? 'commits' : 'lines' })
     }
-    throw new TallyError('core.internal', { problem: 'an export ended without a report' })
+    throw coreError('core.internal', { problem: 'an export ended without a report' })
   })
 }

@@ -1,4 +1,4 @@
-import { isHash, isJsonObject, type Json, type JsonObject, TallyError } from '../core/index.js'
+import { cliError, isHash, isJsonObject, type Json, type JsonObject } from '../core/index.js'
 import type { ExitCode, Frame } from './frame/frame.js'
 import { askIntent } from './frame/intent.js'
 import { openSession, type Session } from './frame/session.js'
@@ -75,7 +75,7 @@ async function change(
   }
   if (named.length === 0) {
     await session.close()
-    throw new TallyError('cli.usage', { problem: `${subject} has no capability to change` })
+    throw cliError('cli.usage', { problem: `${subject} has no capability to change` })
   }
   const about = isHash(subject) ? { codeHash: subject } : { package: subject }
   return askIntent(frame, session, { action, payload: { ...about, capabilities: named } })

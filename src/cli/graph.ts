@@ -8,7 +8,7 @@ import {
   drawGraph,
   drawSource
 } from '../block/index.js'
-import { type Json, readDocument, TallyError } from '../core/index.js'
+import { cliError, type Json, readDocument } from '../core/index.js'
 import { loadExpressions } from '../expression/index.js'
 import { refuseInvalid, showProblems } from './frame/document.js'
 import { type DocumentFile, readDocumentFile } from './frame/document-file.js'
@@ -92,7 +92,7 @@ function draw(format: Format, compiled: CompiledDocument): string {
 function formatOf(given: string): Format {
   const format = formats.find((one) => one === given)
   if (format !== undefined) return format
-  throw new TallyError('cli.usage', { problem: `--format is one of ${formats.join(', ')}` })
+  throw cliError('cli.usage', { problem: `--format is one of ${formats.join(', ')}` })
 }
 
 /**

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type IdentityId, isTallyError, TallyError } from '../core/index.js'
+import { type IdentityId, isTallyError, ledgerError } from '../core/index.js'
 import { inspectLocation, mainIdentity } from '../ledger/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { table } from './frame/render.js'
@@ -13,7 +13,7 @@ import { text } from './frame/text.js'
 export async function identities(frame: Frame): Promise<ExitCode> {
   const { output, directory } = frame
   const found = await inspectLocation(directory)
-  if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
+  if (found === undefined) throw ledgerError('ledger.not_found', { path: directory })
   const { marker, realPath } = found
   const main = mainIdentity(marker)
   const names = marker.identities.length > 1 ? await namesOf(frame) : new Map<IdentityId, string>()

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { chmod, copyFile, mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type IdentityId, TallyError } from '../core/index.js'
+import { cliError, type IdentityId, ledgerError } from '../core/index.js'
 import {
   type GivenNote,
   type ImportProgress,
@@ -37,10 +37,10 @@ export async function importLedger(
 ): Promise<ExitCode> {
   const { takeOver = false, key } = options
   if (file === undefined && !takeOver) {
-    throw new TallyError('cli.usage', { problem: 'name the snapshot, or give --take-over' })
+    throw cliError('cli.usage', { problem: 'name the snapshot, or give --take-over' })
   }
   if (key !== undefined && !takeOver) {
-    throw new TallyError('cli.usage', { problem: '--key is of use with --take-over alone' })
+    throw cliError('cli.usage', { problem: '--key is of use with --take-over alone' })
   }
   if (file !== undefined) {
     const paths = options.note ?? []
@@ -105,18 +105,18 @@ const told = {
 async function takeOverHere(frame: Frame, key: string | undefined): Promise<void> {
   const { output, directory } = frame
   const found = await inspectLocation(directory)
-  if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
+  if (found === undefined) throw ledgerError('ledger.not_found', { path: directory })
   const { marker, realPath: path } = found
   const identity = frame.identity ?? mainIdentity(marker)
   if (identity === undefined || marker.followers?.includes(identity) !== true) {
-    throw new TallyError('cli.usage', { problem: 'the ledger was not imported, or is taken over' })
+    throw cliError('cli.usage', { problem: 'the ledger was not imported, or is taken over' })
   }
   if (key !== undefined) await placeKey(frame, key, identity)
   const session = await openSession(frame, 'take over')
   await session.close()
   if (session.holder === 'owner') {
     const problem = 'the service that holds it has to end before it is taken over'
-    throw new TallyError('ledger.locked', { path, problem })
+    throw ledgerError('ledger.locked', { path, problem })
   }
   output.document('take_over', { directory, identities: [identity] })
   output.line(text`${output.paint('green', 'taken over')} ${directory}`)
@@ -137,6 +137,6 @@ async function placeKey(
     await chmod(path, 0o600)
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause)
-    throw new TallyError('cli.usage', { problem: `the key cannot be copied: ${problem}` })
+    throw cliError('cli.usage', { problem: `the key cannot be copied: ${problem}` })
   }
 }

@@ -1,4 +1,4 @@
-import { TallyError } from '../core/index.js'
+import { ledgerError } from '../core/index.js'
 import { inspectLocation } from '../ledger/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { chosenPassphrase, givenPassphrase } from './frame/passphrase.js'
@@ -11,7 +11,7 @@ export async function init(
 ): Promise<ExitCode> {
   const { directory, output } = frame
   const found = await inspectLocation(directory)
-  if (found !== undefined) throw new TallyError('ledger.exists', { path: found.realPath })
+  if (found !== undefined) throw ledgerError('ledger.exists', { path: found.realPath })
   const isPlain = options.insecurePlaintextKey === true
   const passphrase = isPlain ? undefined : (givenPassphrase(frame) ?? (await chosenPassphrase()))
   const { createRuntime, keyFilePath } = await import('../runtime/index.js')

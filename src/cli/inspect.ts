@@ -1,4 +1,4 @@
-import { TallyError } from '../core/index.js'
+import { cliError } from '../core/index.js'
 import type { ExitCode, Frame } from './frame/frame.js'
 import type { ConsoleCommandOptions } from './inspect/console.js'
 import type { StatelyOptions } from './inspect/stately.js'
@@ -21,7 +21,7 @@ export async function inspect(
       : !stately && payloads
         ? '--payloads goes with --stately; the console shows payloads anyway'
         : undefined
-  if (problem !== undefined) throw new TallyError('cli.usage', { problem })
+  if (problem !== undefined) throw cliError('cli.usage', { problem })
   if (stately) return (await import('./inspect/stately.js')).inspectStately(frame, run, options)
   const { openConsole } = await import('./inspect/console.js')
   return (await openConsole(frame, run, options)).ended

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { encodePackage, openPackage, packDirectory } from '../capability/index.js'
-import { limits, TallyError } from '../core/index.js'
+import { coreError, limits } from '../core/index.js'
 import { readInput } from './frame/files.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { askIntent, showReply } from './frame/intent.js'
@@ -62,7 +62,7 @@ async function packedText(frame: Frame, path: string): Promise<string | undefine
   const actual = Buffer.byteLength(packed)
   const limit = limits.INPUT_BYTES_MAX
   if (actual > limit) {
-    throw new TallyError('core.limit_exceeded', { what: `Package ${path}`, actual, limit })
+    throw coreError('core.limit_exceeded', { what: `Package ${path}`, actual, limit })
   }
   return packed
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, TallyError } from '../core/index.js'
+import { cliError, isJsonObject } from '../core/index.js'
 import { readContext, readJson } from './frame/files.js'
 import type { ExitCode, Frame } from './frame/frame.js'
 import { askIntent } from './frame/intent.js'
@@ -23,7 +23,7 @@ export async function intent(
 ): Promise<ExitCode> {
   const payload = await readJson(frame, options.payload ?? '{}', '--payload')
   if (!isJsonObject(payload)) {
-    throw new TallyError('cli.usage', { problem: '--payload is no object' })
+    throw cliError('cli.usage', { problem: '--payload is no object' })
   }
   const { id, provider, raw, trace, subject } = options
   const context = await readContext(frame, options.context)

@@ -1,5 +1,5 @@
 import type { McpHost } from '../agent/index.js'
-import { type Json, type JsonObject, systemRandom, TallyError } from '../core/index.js'
+import { cliError, type Json, type JsonObject, runtimeError, systemRandom } from '../core/index.js'
 import type { ServiceEvent, ServiceStreams } from '../runtime/index.js'
 import type { ServiceClient } from './frame/client.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
@@ -79,7 +79,7 @@ export function hostOf(
     run: async ({ published, document, id = systemRandom.uuid(), inputs }) => {
       const given = inputs === undefined ? {} : { inputs }
       const what = asked({ published, document: allowsDocuments ? document : undefined })
-      if (what === undefined) throw new TallyError('service.agent_documents', { agent })
+      if (what === undefined) throw runtimeError('service.agent_documents', { agent })
       const params: ServiceStreams['run']['params'] = { ...what, id, agent, ...given }
       return resting(() => show(id), id, client.stream('run', params))
     },
@@ -140,14 +140,14 @@ const DEFAULT_AGENT = 'mcp'
 
 function agentNameOf(given = DEFAULT_AGENT): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/.test(given)) return given
-  throw new TallyError('cli.usage', { problem: '--as is a name of up to 64 letters and digits' })
+  throw cliError('cli.usage', { problem: '--as is a name of up to 64 letters and digits' })
 }
 
 function portOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined
   const port = Number(given)
   if (/^\d{1,5}$/.test(given) && port <= 65_535) return port
-  throw new TallyError('cli.usage', { problem: '--http is a port from 0 to 65535' })
+  throw cliError('cli.usage', { problem: '--http is a port from 0 to 65535' })
 }
 
 /** `TALLY_MCP_TOKEN`, or a new one that is printed once. */

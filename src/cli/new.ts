@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { TallyError } from '../core/index.js'
+import { cliError } from '../core/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { text } from './frame/text.js'
 
@@ -23,7 +23,7 @@ const packageName = /^[a-z\d][a-z\d._-]{0,213}$/
 export function parseServiceName(name: string): string {
   if (packageName.test(name)) return name
   const problem = `${name} is no name of a package: use a-z, digits, "-", "_" and "."`
-  throw new TallyError('cli.usage', { problem })
+  throw cliError('cli.usage', { problem })
 }
 
 /** `tally new`: a directory with a service, its workflow, its test and what runs them. */
@@ -33,7 +33,7 @@ export async function newService(frame: Frame, name: string): Promise<ExitCode> 
   const named = parseServiceName(basename(directory))
   await mkdir(directory, { recursive: true })
   if ((await readdir(directory)).length > 0) {
-    throw new TallyError('cli.directory_not_empty', { path: directory })
+    throw cliError('cli.directory_not_empty', { path: directory })
   }
   await cp(template, directory, { recursive: true, errorOnExist: true, force: false })
   for (const [from, to] of renamed) await rename(join(directory, from), join(directory, to))

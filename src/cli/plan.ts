@@ -1,4 +1,4 @@
-import { rfc3339, systemClock, TallyError } from '../core/index.js'
+import { cliError, rfc3339, systemClock } from '../core/index.js'
 import { showProblems } from './frame/document.js'
 import { readInput } from './frame/files.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
@@ -18,11 +18,11 @@ export async function plan(
 ): Promise<ExitCode> {
   const format = formats.find((one) => one === options.format)
   if (format === undefined) {
-    throw new TallyError('cli.usage', { problem: `--format is one of ${formats.join(', ')}` })
+    throw cliError('cli.usage', { problem: `--format is one of ${formats.join(', ')}` })
   }
   const document = await readInput(frame, file)
   if (!(await isAisText(document))) {
-    throw new TallyError('cli.usage', {
+    throw cliError('cli.usage', {
       problem: `${file} is no workflow of AIS; use "tally graph"`
     })
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { type IdentityId, isIdentityId, TallyError } from '../core/index.js'
+import { cliError, type IdentityId, isIdentityId } from '../core/index.js'
 import { exitCodeOf } from './frame/exit-codes.js'
 import {
   type CommonOptions,
@@ -84,7 +84,7 @@ function showFailure(frame: Frame, error: unknown): ExitCode {
   if (error.exitCode === 0) return exitCodes.done
   if (error.code === 'commander.help') return exitCodes.usage
   const problem = error.message.replace(/^error: /, '').replace(/\.$/, '')
-  frame.output.error(new TallyError('cli.usage', { problem }))
+  frame.output.error(cliError('cli.usage', { problem }))
   return exitCodes.usage
 }
 

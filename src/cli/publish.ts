@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, TallyError } from '../core/index.js'
+import { cliError, isJsonObject, type Json } from '../core/index.js'
 import { readDocumentFile } from './frame/document-file.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { askIntent, showReply } from './frame/intent.js'
@@ -23,7 +23,7 @@ export async function publish(
 ): Promise<ExitCode> {
   const { name, withdraw, config } = options
   if (withdraw !== undefined && file !== undefined) {
-    throw new TallyError('cli.usage', { problem: 'a file and --withdraw are given' })
+    throw cliError('cli.usage', { problem: 'a file and --withdraw are given' })
   }
   if (withdraw !== undefined) {
     const session = await openSession(frame, 'run', { config })

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { TallyError } from '../core/index.js'
+import { ledgerError, TallyError } from '../core/index.js'
 import type { LocationRepair, RemediedCause } from '../runtime/index.js'
 import { completed } from './frame/command-line.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
@@ -27,7 +27,7 @@ export async function recover(frame: Frame, options: RecoverCommandOptions): Pro
   const notes = await Promise.all((options.note ?? []).map((path) => readNote(frame, path)))
   const found = await atHolder<LocationRepair | TallyError>(frame, {
     owner: (owner, path) =>
-      once(owner, async () => new TallyError('ledger.locked', { path, problem: heldElsewhere })),
+      once(owner, async () => ledgerError('ledger.locked', { path, problem: heldElsewhere })),
     here: async (directory) => {
       const { repairLocation: recoverLocation } = await import('../runtime/index.js')
       const { cut: allowCut = false, acknowledgeNotes = false, ...consents } = options

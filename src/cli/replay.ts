@@ -1,4 +1,4 @@
-import { TallyError } from '../core/index.js'
+import { cliError } from '../core/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { receiptNamed } from './frame/receipt-name.js'
 import { showReport } from './frame/report.js'
@@ -41,5 +41,5 @@ function whichOf(receipt: string) {
   const which = receiptNamed(receipt)
   if (which !== undefined) return which
   const problem = `${receipt} is neither the hash of a receipt nor its place in the chain`
-  throw new TallyError('cli.usage', { problem })
+  throw cliError('cli.usage', { problem })
 }

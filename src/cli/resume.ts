@@ -1,4 +1,4 @@
-import { TallyError } from '../core/index.js'
+import { cliError } from '../core/index.js'
 import type { AnswerAction, RunView } from '../runtime/index.js'
 import { type AnswerOptions, answer } from './frame/answer.js'
 import { readJson } from './frame/files.js'
@@ -47,5 +47,5 @@ export async function resume(
 function actionOf(given: string | undefined): AnswerAction {
   const action = actions.find((one) => one === (given ?? 'resume'))
   if (action !== undefined) return action
-  throw new TallyError('cli.usage', { problem: `--action is one of ${actions.join(', ')}` })
+  throw cliError('cli.usage', { problem: `--action is one of ${actions.join(', ')}` })
 }

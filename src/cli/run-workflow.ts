@@ -1,4 +1,4 @@
-import { type Json, TallyError, unreachable } from '../core/index.js'
+import { cliError, type Json, unreachable } from '../core/index.js'
 import type { DryNode } from '../workflow/index.js'
 import { showProblems } from './frame/document.js'
 import { readJson } from './frame/files.js'
@@ -39,7 +39,7 @@ export async function prepareWorkflow(
 ): Promise<PreparedWorkflow> {
   const { onError } = options
   if (onError !== undefined && !['ask', 'stop', 'continue'].includes(onError)) {
-    throw new TallyError('cli.usage', { problem: '--on-error is ask, stop or continue' })
+    throw cliError('cli.usage', { problem: '--on-error is ask, stop or continue' })
   }
   const ctx = options.ctx === undefined ? undefined : await readJson(frame, options.ctx, '--ctx')
   const given = await givenFor(inputs, ctx)

@@ -1,4 +1,4 @@
-import { type Json, systemRandom, TallyError } from '../core/index.js'
+import { cliError, type Json, systemRandom } from '../core/index.js'
 import { refuseInvalid } from './frame/document.js'
 import { type DocumentFile, readDocumentFile } from './frame/document-file.js'
 import { readContext, readJson } from './frame/files.js'
@@ -60,7 +60,7 @@ async function askedFor(
   const { workflow } = options
   if (workflow !== undefined && file === undefined) return { workflow, inputs }
   if (workflow !== undefined || file === undefined) {
-    throw new TallyError('cli.usage', { problem: 'give either a file or --workflow' })
+    throw cliError('cli.usage', { problem: 'give either a file or --workflow' })
   }
   const read = await readDocumentFile(frame, file)
   const prepared = await prepareDocument(frame, { file, read, inputs }, options)

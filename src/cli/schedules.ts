@@ -1,4 +1,4 @@
-import { TallyError, timeText } from '../core/index.js'
+import { cliError, timeText } from '../core/index.js'
 import type { ScheduleLine } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { refusalIn } from './frame/intent.js'
@@ -26,7 +26,7 @@ export async function schedules(
   const [change] = asked
   if (asked.length > 1 || (change !== undefined && name === undefined)) {
     const problem = 'Name one schedule, and one of --pause, --resume and --remove'
-    throw new TallyError('cli.usage', { problem })
+    throw cliError('cli.usage', { problem })
   }
   const need = change === undefined ? 'read' : 'run'
   const session = await openSession(frame, need, { config: options.config })

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, extname, relative, resolve, sep } from 'node:path'
-import { type RunId, shownText, TallyError } from '../core/index.js'
+import { cliError, type RunId, shownText } from '../core/index.js'
 import { findConfig } from './frame/config.js'
 import { writeOutput } from './frame/files.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
@@ -37,7 +37,7 @@ export async function testFrom(
   const { problem } = privacy
   const refuse = () => {
     if (options.private !== true && problem !== undefined) {
-      throw new TallyError('cli.private_run', { run, problem })
+      throw cliError('cli.private_run', { run, problem })
     }
   }
   // Before anything of the run is shown.
@@ -81,14 +81,14 @@ function placesOf(
   const extension = extname(file)
   if (!modules.includes(extension)) {
     const problem = `--out names no module: ${basename(file)} ends in none of ${modules.join(', ')}`
-    throw new TallyError('cli.usage', { problem })
+    throw cliError('cli.usage', { problem })
   }
   const fixture = resolve(dirname(file), `${basename(file, extension)}.json`)
   // Neither is written where the other cannot be.
   const there = [file, fixture].find((path) => force !== true && existsSync(path))
   if (there === undefined) return { file, fixture }
   const problem = `${there} is there already; --force writes over it and its recording`
-  throw new TallyError('cli.usage', { problem })
+  throw cliError('cli.usage', { problem })
 }
 
 const modules = ['.mjs', '.js', '.mts', '.ts']

@@ -5,12 +5,13 @@ import {
   errorNumber,
   type IdentityId,
   type Json,
+  ledgerError,
   limits,
   type Random,
   refusedError,
+  runtimeError,
   systemClock,
-  systemRandom,
-  TallyError
+  systemRandom
 } from '../core/index.js'
 import type {
   ErasedSubject,
@@ -108,7 +109,7 @@ class LinkedClient implements Client {
     const [unknown] = Object.keys(others)
     if (unknown !== undefined) {
       const problem = `its options have ${unknown}, which is none`
-      throw new TallyError('run.invalid_options', { problem })
+      throw runtimeError('run.invalid_options', { problem })
     }
     const given = present({ inputs, context, trace, tags, subject, queue })
     const params = { ...what, id, ...given }
@@ -123,7 +124,7 @@ class LinkedClient implements Client {
       if (event.type === 'run.finished') return resultOf(event)
     }
     // A stream of events ends with the end of its run.
-    throw new TallyError('owner.malformed_message', { problem: 'it told no end of the run' })
+    throw ledgerError('owner.malformed_message', { problem: 'it told no end of the run' })
   }
 
   signal(
@@ -187,7 +188,7 @@ class LinkedClient implements Client {
     const reply = await this.intent({ action: 'system.erase', payload }, present({ signal }))
     if (reply.type === 'error') {
       checkSafeMode(reply)
-      throw new TallyError('ledger.not_erased', { problem: reply.message })
+      throw ledgerError('ledger.not_erased', { problem: reply.message })
     }
     // What an owner answers of this intent.
     const { key, runs, entries, archived } = reply as unknown as ErasedSubject
@@ -323,6 +324,6 @@ async function realPathOf(directory: string): Promise<string> {
   } catch (error) {
     const kind = errorNumber(error)
     if (kind !== 'ENOENT' && kind !== 'ENOTDIR') throw error
-    throw new TallyError('ledger.not_found', { path: directory }, { cause: error })
+    throw ledgerError('ledger.not_found', { path: directory }, { cause: error })
   }
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { type Clock, isTallyError, type Json, limits, TallyError } from '../core/index.js'
+import { type Clock, isTallyError, type Json, ledgerError, limits } from '../core/index.js'
 import { connectOwner, type OwnerClient } from '../owner/index.js'
 
 export interface LinkOptions {
@@ -106,7 +106,7 @@ export class Link {
   }
 
   close(): void {
-    this.#closing.abort(new TallyError('owner.client_closed', {}))
+    this.#closing.abort(ledgerError('owner.client_closed', {}))
     this.#owner?.close()
     this.#owner = undefined
   }
@@ -139,7 +139,7 @@ export class Link {
       }
       if (clock.now() >= end) {
         const cause = lastError === undefined ? {} : { cause: lastError }
-        throw new TallyError('owner.absent', { path: realPath }, cause)
+        throw ledgerError('owner.absent', { path: realPath }, cause)
       }
       await pause(clock, limits.CLIENT_POLL_MS, this.#closing.signal)
     }
@@ -152,7 +152,7 @@ export class Link {
       owner.close()
       this.#closing.signal.throwIfAborted()
       const [expected, actual] = [this.#identity, identity]
-      throw new TallyError('owner.wrong_ledger', { expected, actual })
+      throw ledgerError('owner.wrong_ledger', { expected, actual })
     }
     this.#owner = owner
     return owner

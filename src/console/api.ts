@@ -2,12 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   bytesWithin,
   type Clock,
+  coreError,
+  inspectError,
   isTallyError,
   type Json,
   type JsonObject,
   limits,
   parseInTurns,
-  TallyError
+  runtimeError
 } from '../core/index.js'
 import type { OwnerHandler } from '../ledger/index.js'
 import { type RemoteError, toRemote } from '../owner/index.js'
@@ -28,8 +30,8 @@ export interface CallOptions {
 export async function answerCall(method: string, options: CallOptions): Promise<void> {
   const { handle, response, params, signal, isReadOnly, clock } = options
   const kind = methodKind(method)
-  if (kind === undefined) throw new TallyError('service.unknown_method', { method })
-  if (isReadOnly && kind.changes) throw new TallyError('console.read_only', { method })
+  if (kind === undefined) throw runtimeError('service.unknown_method', { method })
+  if (isReadOnly && kind.changes) throw inspectError('console.read_only', { method })
   const answer = handle({ method, params, signal })
   if (Symbol.asyncIterator in answer) {
     await sendEvents(answer, new EventStream(response, clock), signal)
@@ -68,7 +70,7 @@ export function sendJson(
   const actual = Buffer.byteLength(text)
   const limit = limits.OWNER_RESPONSE_BYTES_MAX
   if (actual > limit) {
-    throw new TallyError('core.limit_exceeded', { what: 'The answer in bytes', actual, limit })
+    throw coreError('core.limit_exceeded', { what: 'The answer in bytes', actual, limit })
   }
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': actual })
   response.end(text)

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { extname, join, relative, sep } from 'node:path'
-import { isTallyError, limits, TallyError } from '../core/index.js'
+import { coreError, inspectError, isTallyError, limits } from '../core/index.js'
 
 /** A file of the page as it is served. */
 export interface PageFile {
@@ -45,14 +45,14 @@ export async function readPageFiles(directory: string): Promise<PageFiles> {
     if (files.has('/index.html')) return files
   } catch (cause) {
     const problem = isTallyError(cause) ? cause.message : String(cause)
-    throw new TallyError('console.unusable_page', { path: directory, problem }, { cause })
+    throw inspectError('console.unusable_page', { path: directory, problem }, { cause })
   }
   const problem = 'there is no index.html'
-  throw new TallyError('console.unusable_page', { path: directory, problem })
+  throw inspectError('console.unusable_page', { path: directory, problem })
 }
 
 function check(what: string, actual: number, limit: number): void {
-  if (actual > limit) throw new TallyError('core.limit_exceeded', { what, actual, limit })
+  if (actual > limit) throw coreError('core.limit_exceeded', { what, actual, limit })
 }
 
 function addressOf(path: string): string {

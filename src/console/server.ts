@@ -14,14 +14,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import {
   type Clock,
+  inspectError,
   isError,
   isJsonObject,
   type Json,
   limits,
   type Random,
   systemClock,
-  systemRandom,
-  TallyError
+  systemRandom
 } from '../core/index.js'
 import type { OwnerHandler } from '../ledger/index.js'
 import { toRemote } from '../owner/index.js'
@@ -108,7 +108,7 @@ export class ConsoleServer {
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value)
     if (this.#underWay >= limits.CONSOLE_REQUESTS_MAX) {
-      fail(response, new TallyError('console.busy', { limit: limits.CONSOLE_REQUESTS_MAX }))
+      fail(response, inspectError('console.busy', { limit: limits.CONSOLE_REQUESTS_MAX }))
       return
     }
     this.#underWay += 1
@@ -188,7 +188,7 @@ export class ConsoleServer {
 
   #sendFile(path: string, request: IncomingMessage, response: ServerResponse): void {
     const file = fileAt(this.#options.page, path)
-    if (file === undefined) throw new TallyError('console.not_found', { path })
+    if (file === undefined) throw inspectError('console.not_found', { path })
     if (request.method === 'POST') return refuse(response, notAllowed('GET, HEAD'))
     const { type, bytes } = file
     response.writeHead(200, { 'content-type': type, 'content-length': bytes.byteLength })
@@ -237,7 +237,7 @@ async function listening(host: string, port: number): Promise<Server> {
     await once(server, 'listening')
   } catch (cause) {
     const problem = isError(cause) ? cause.message : String(cause)
-    throw new TallyError('console.port_taken', { port, problem }, { cause })
+    throw inspectError('console.port_taken', { port, problem }, { cause })
   }
   return server
 }
@@ -246,7 +246,7 @@ function refuse(response: ServerResponse, { status, problem, allow }: Refusal): 
   if (allow !== undefined) response.setHeader('allow', allow)
   // What is left of its body is not read.
   response.setHeader('connection', 'close')
-  sendJson(response, status, { error: toRemote(new TallyError('console.refused', { problem })) })
+  sendJson(response, status, { error: toRemote(inspectError('console.refused', { problem })) })
 }
 
 function fail(response: ServerResponse, error: unknown): void {

@@ -68,13 +68,31 @@ export { type Duration, durationMs } from './duration.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
 export {
-  checkSafeMode,
   type ErrorContext,
   errorNumber,
   isError,
   isTallyError,
   TallyError
 } from './errors/error.js'
+export {
+  agentError,
+  anyError,
+  auditError,
+  blockError,
+  capabilityError,
+  cliError,
+  coreError,
+  executorError,
+  expressionError,
+  identityError,
+  inspectError,
+  intentError,
+  ledgerError,
+  runtimeError,
+  testingError,
+  workflowError
+} from './errors/rooms.js'
+export { checkSafeMode } from './errors/safe-mode.js'
 export {
   type FileProblem,
   FileRoot

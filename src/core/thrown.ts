@@ -1,4 +1,5 @@
-import { isTallyError, TallyError } from './errors/error.js'
+import { isTallyError, type TallyError } from './errors/error.js'
+import { blockError } from './errors/rooms.js'
 import { canonicalizeLedgerValue } from './json/canonicalize.js'
 import { isJsonObject, type Json } from './json/value.js'
 import {
@@ -76,7 +77,7 @@ export function refusedError({ id, response }: RefusedRun): TallyError<'run.refu
   const [first, ...more] = Array.isArray(found) ? (found as readonly Json[]) : []
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`
   const problem = first === undefined ? reason : `${diagnosticText(first)}${others}`
-  return new TallyError('run.refused', { runId: id, problem }, { cause: response })
+  return blockError('run.refused', { runId: id, problem }, { cause: response })
 }
 
 function diagnosticText(diagnostic: Json): string {

@@ -1,5 +1,5 @@
 import type { Hash, IdentityId, PublicKey, RunId } from './brand.js'
-import { TallyError } from './errors/error.js'
+import { blockError } from './errors/rooms.js'
 import { hashJson } from './hash.js'
 import type { Json } from './json/value.js'
 
@@ -76,5 +76,5 @@ export function checkWait(runId: string, wait: DigestedWait & { readonly digest:
   const computed = digestOf(wait) ?? signed
   const isOfRun = wait.runId === undefined || wait.runId === runId
   if (computed === signed && isOfRun) return
-  throw new TallyError('run.wait_forged', { runId, signed, computed })
+  throw blockError('run.wait_forged', { runId, signed, computed })
 }

@@ -1,4 +1,4 @@
-import { Redactor, shownText, TallyError } from '../core/index.js'
+import { executorError, Redactor, shownText } from '../core/index.js'
 import { chainFailed } from './failure.js'
 import type { Executor, Prepared, SignedTransaction } from './port.js'
 
@@ -22,7 +22,7 @@ export class Routes {
       const { namespace, redactor } = executor
       if (namespace !== undefined) {
         if (namespaces.has(namespace)) {
-          throw new TallyError('executor.duplicate_namespace', { namespace })
+          throw executorError('executor.duplicate_namespace', { namespace })
         }
         namespaces.add(namespace)
       }
@@ -80,7 +80,7 @@ export class Routes {
     for (const type of Object.keys(executor.executions)) {
       const name = nameOf(chain, type)
       if (this.#byType.has(name)) {
-        throw new TallyError('executor.duplicate_execution', { type, chain })
+        throw executorError('executor.duplicate_execution', { type, chain })
       }
       this.#byType.set(name, executor)
     }

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type Pieces, TallyError } from '../core/index.js'
+import { expressionError, type Json, type JsonObject, type Pieces } from '../core/index.js'
 import { type CompiledCondition, compileCondition } from './condition.js'
 import {
   AIS_PROFILE,
@@ -54,7 +54,7 @@ export function expressionsOn(engine: ExpressionEngine): Expressions {
       const result = engine.compile(expression, { roots }).evaluate(bindings)
       if (result.ok) return result.value
       const { code, detail } = result
-      throw new TallyError('expression.failed', { expression, failure: code, detail })
+      throw expressionError('expression.failed', { expression, failure: code, detail })
     }
   }
 }

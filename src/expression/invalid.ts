@@ -1,4 +1,4 @@
-import { TallyError } from '../core/index.js'
+import { expressionError, type TallyError } from '../core/index.js'
 
 const shownLengthMax = 200
 
@@ -9,5 +9,5 @@ export function invalidExpression(
 ): TallyError<'expression.invalid'> {
   const isLong = expression.length > shownLengthMax
   const shown = isLong ? `${expression.slice(0, shownLengthMax)}...` : expression
-  return new TallyError('expression.invalid', { expression: shown, problem })
+  return expressionError('expression.invalid', { expression: shown, problem })
 }

@@ -1,6 +1,7 @@
 import {
   atOnce,
   canonicalize,
+  coreError,
   findingLarge,
   isJsonObject,
   isLarge,
@@ -9,7 +10,7 @@ import {
   type JsonObject,
   type Pieces,
   spendWork,
-  TallyError
+  type TallyError
 } from '../core/index.js'
 import type { CompiledExpression, ExpressionEngine, ExpressionOptions } from './engine.js'
 import { type AmountPaths, type EvaluationResult, failed } from './failure.js'
@@ -182,7 +183,7 @@ function compileCel(
 ): Part {
   if (typeof value !== 'string') throw notValue(value ?? null, at, 'a cel expression must be text')
   if (engine === undefined) {
-    throw new TallyError('core.internal', { problem: 'a cel value was compiled without an engine' })
+    throw coreError('core.internal', { problem: 'a cel value was compiled without an engine' })
   }
   return engine.compile(value, options)
 }

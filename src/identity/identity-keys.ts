@@ -1,9 +1,9 @@
 import {
+  coreError,
   type IdentityId,
   type PublicKey,
   type Random,
-  systemRandom,
-  TallyError
+  systemRandom
 } from '../core/index.js'
 import { getPublicKey } from './keys.js'
 import { type LocalSigner, localSigner } from './local-signer.js'
@@ -34,7 +34,7 @@ export class IdentityKeys {
     this.identity = secrets.identity ?? (this.publicKey as string as IdentityId)
     this.#seed = Uint8Array.from(secrets.seed)
     if (secrets.blobKey.length !== BLOB_KEY_BYTES) {
-      throw new TallyError('core.internal', { problem: 'a blob key must have 32 bytes' })
+      throw coreError('core.internal', { problem: 'a blob key must have 32 bytes' })
     }
     this.#blobKey = Uint8Array.from(secrets.blobKey)
   }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, link, open, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { limits, type Random, systemRandom, TallyError } from '../core/index.js'
+import { identityError, limits, type Random, systemRandom, type TallyError } from '../core/index.js'
 import { hasCode, syncDirectory } from './files.js'
 import { IdentityKeys } from './identity-keys.js'
 import {
@@ -53,7 +53,7 @@ export async function createKeyFile(options: CreateKeyFile): Promise<void> {
     // A hard link is atomic and, unlike a rename, fails when the name is taken.
     await link(temporary, path)
   } catch (error) {
-    throw hasCode(error, 'EEXIST') ? new TallyError('identity.key_file_exists', { path }) : error
+    throw hasCode(error, 'EEXIST') ? identityError('identity.key_file_exists', { path }) : error
   } finally {
     await rm(temporary, { force: true })
   }
@@ -94,7 +94,7 @@ async function protect(
 ): Promise<KeyFile> {
   if ('insecurePlaintext' in options) return plainKeys(keys)
   if (options.passphrase === '') {
-    throw new TallyError('identity.passphrase_missing', { path: options.path })
+    throw identityError('identity.passphrase_missing', { path: options.path })
   }
   return sealKeys(keys, options.passphrase, random)
 }
@@ -106,10 +106,10 @@ async function unprotect(
 ): Promise<Uint8Array> {
   if (file.protection === 'none') return Buffer.from(file.secret, 'hex')
   if (passphrase === undefined || passphrase === '') {
-    throw new TallyError('identity.passphrase_missing', { path })
+    throw identityError('identity.passphrase_missing', { path })
   }
   const secret = await openSealed(file, passphrase)
-  if (secret === undefined) throw new TallyError('identity.wrong_passphrase', { path })
+  if (secret === undefined) throw identityError('identity.wrong_passphrase', { path })
   return secret
 }
 
@@ -120,7 +120,7 @@ async function readPrivate(path: string): Promise<string> {
     if (!status.isFile()) throw malformed(path, 'it is not a regular file')
     if (process.platform !== 'win32' && (status.mode & OTHERS_MASK) !== 0) {
       const mode = (status.mode & 0o777).toString(8).padStart(4, '0')
-      throw new TallyError('identity.key_file_permissions', { path, mode })
+      throw identityError('identity.key_file_permissions', { path, mode })
     }
     if (status.size > limits.KEY_FILE_BYTES_MAX) throw malformed(path, 'it is too large')
     return await handle.readFile('utf8')
@@ -134,7 +134,7 @@ async function openExisting(path: string): Promise<FileHandle> {
     // Without O_NONBLOCK a named pipe in place of the file would hang here.
     return await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) throw new TallyError('identity.key_file_missing', { path })
+    if (hasCode(error, 'ENOENT')) throw identityError('identity.key_file_missing', { path })
     throw error
   }
 }
@@ -151,5 +151,5 @@ async function writeSynced(path: string, text: string): Promise<void> {
 }
 
 function malformed(path: string, problem: string): TallyError {
-  return new TallyError('identity.malformed_key_file', { path, problem })
+  return identityError('identity.malformed_key_file', { path, problem })
 }

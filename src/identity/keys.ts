@@ -1,5 +1,5 @@
 import * as crypto from 'node:crypto'
-import { type PublicKey, TallyError } from '../core/index.js'
+import { identityError, type PublicKey } from '../core/index.js'
 
 /** Private keys as node:crypto holds them: decoding one costs 13 times a signature (A1). */
 
@@ -10,7 +10,7 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 /** Decodes a 32-byte seed; throws `identity.malformed_seed`. */
 export function privateKeyObject(seed: Uint8Array): crypto.KeyObject {
   if (seed.length !== SEED_BYTES) {
-    throw new TallyError('identity.malformed_seed', { actual: seed.length })
+    throw identityError('identity.malformed_seed', { actual: seed.length })
   }
   const der = Buffer.concat([PKCS8_PREFIX, seed])
   try {

@@ -1,5 +1,5 @@
 import * as crypto from 'node:crypto'
-import { type PublicKey, TallyError } from '../core/index.js'
+import { identityError, type PublicKey } from '../core/index.js'
 import { privateKeyObject, publicKeyOf } from './keys.js'
 import type { PoolMember, Signer } from './signer.js'
 import { SigningPool } from './signing-pool.js'
@@ -55,6 +55,6 @@ class KeyObjectSigner implements LocalSigner {
 
   #openKey(): crypto.KeyObject {
     if (this.#key !== undefined) return this.#key
-    throw new TallyError('identity.signer_closed', { publicKey: this.publicKey })
+    throw identityError('identity.signer_closed', { publicKey: this.publicKey })
   }
 }

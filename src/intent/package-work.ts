@@ -10,13 +10,14 @@ import {
   sandboxProfile
 } from '../capability/index.js'
 import {
+  capabilityError,
   type Hash,
   type IdentityId,
   isJsonObject,
   isTallyError,
   type Json,
   limits,
-  TallyError,
+  type TallyError,
   unreachable
 } from '../core/index.js'
 import { authorise } from './authorise.js'
@@ -170,9 +171,10 @@ async function execute(
 }
 
 function incident({ manifest }: CapabilityPackage, { code, message }: Incident): TallyError {
-  if (code === 'engine_failed') return new TallyError('sandbox.engine_failed', { problem: message })
+  if (code === 'engine_failed')
+    return capabilityError('sandbox.engine_failed', { problem: message })
   const wallMs = limits.SANDBOX_WALL_MS
-  return new TallyError('sandbox.wall_clock', { packageId: manifest.id, wallMs })
+  return capabilityError('sandbox.wall_clock', { packageId: manifest.id, wallMs })
 }
 
 /** Every round is bounded, and so are they all: otherwise a package could run for hours. */

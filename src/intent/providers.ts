@@ -10,8 +10,8 @@ import {
 } from '../capability/index.js'
 import {
   type IdentityId,
+  intentError,
   referenceTo,
-  TallyError,
   VersionTable,
   versionedName
 } from '../core/index.js'
@@ -46,7 +46,7 @@ export class Providers {
       for (const intent of block.intents) {
         const servers = this.#byIntent.get(intent) ?? { name, versions: new VersionTable() }
         if (servers.name !== name) {
-          throw new TallyError('intent.duplicate_server', {
+          throw intentError('intent.duplicate_server', {
             intent,
             one: servers.name,
             other: name

@@ -10,7 +10,7 @@
  * against decay only: a writer of the store can also write a checksum, and the chain finds
  * that.
  */
-import { crc32, TallyError } from '../core/index.js'
+import { crc32, ledgerError, type TallyError } from '../core/index.js'
 
 const VERSION = 1
 const HEADER_BYTES = 5
@@ -69,5 +69,5 @@ export function unwrapText(key: string, value: Uint8Array): string {
 }
 
 export function corruptValue(key: string, problem: string): TallyError {
-  return new TallyError('ledger.corrupt', { key, problem })
+  return ledgerError('ledger.corrupt', { key, problem })
 }

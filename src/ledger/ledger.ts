@@ -1,10 +1,11 @@
 import {
   type Hash,
   type IdentityId,
+  ledgerError,
   type PublicKey,
   type RunId,
   sha256Hex,
-  TallyError,
+  type TallyError,
   type UnitId
 } from '../core/index.js'
 import type { Signer } from '../identity/index.js'
@@ -323,16 +324,15 @@ export class OpenLedger implements Ledger {
 
   #append(item: JournalItem, newKey: PublicKey | undefined): Appended {
     this.#modes.check()
-    if (this.#opened.readOnly) throw new TallyError('ledger.read_only', {})
+    if (this.#opened.readOnly) throw ledgerError('ledger.read_only', {})
     const { unit, rests = unit } = item
     if (rests !== undefined) {
       const conflict = this.#guardRead(() => this.#state.conflict(rests.reads, rests.lists))
       if (conflict !== undefined) return { ok: false, conflict }
     }
-    if (unit !== undefined) {
-      if (this.#queuedUnits.has(unit.id) || this.#derived.isUnflushed(unit.id)) {
-        throw new TallyError('ledger.unit_exists', { unitId: unit.id })
-      }
+    const id = unit?.id
+    if (id !== undefined && (this.#queuedUnits.has(id) || this.#derived.isUnflushed(id))) {
+      throw ledgerError('ledger.unit_exists', { unitId: id })
     }
     const next = this.#queue.lastPosition + 1
     const subject = this.subjects.take(item)
@@ -385,7 +385,7 @@ export class OpenLedger implements Ledger {
 
   #poison(error: unknown): TallyError {
     this.#modes.send({ type: 'write.failed', cause: causeOf(error) })
-    return new TallyError('ledger.poisoned', { problem: causeOf(error).message }, { cause: error })
+    return ledgerError('ledger.poisoned', { problem: causeOf(error).message }, { cause: error })
   }
 
   /** A damaged value ends in safe mode, whichever read finds it (L4). */

@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate'
 import { ledgerChart } from '../../machines/ledger.js'
-import { isTallyError, TallyError, unreachable } from '../core/index.js'
+import { isTallyError, ledgerError, type TallyError, unreachable } from '../core/index.js'
 
 /**
  * What may be done with a ledger. `ready`: it is open, nothing of it is wrong, and nothing replaces
@@ -129,7 +129,7 @@ export class LedgerModes {
   verified({ ok }: { readonly ok: boolean }, { isFolded }: { readonly isFolded: boolean }): void {
     if (!ok || !isFolded) {
       const problem = ok ? 'it must be opened again' : 'verification found a failure'
-      throw new TallyError('ledger.not_recoverable', { problem })
+      throw ledgerError('ledger.not_recoverable', { problem })
     }
     this.send({ type: 'ledger.verified' })
   }
@@ -145,13 +145,13 @@ export class LedgerModes {
 
   refusal(): TallyError {
     const problem = this.cause?.message ?? 'the cause is not known'
-    if (this.#mode === 'poisoned') return new TallyError('ledger.poisoned', { problem })
-    if (this.#mode === 'safe') return new TallyError('ledger.safe_mode', { problem })
+    if (this.#mode === 'poisoned') return ledgerError('ledger.poisoned', { problem })
+    if (this.#mode === 'safe') return ledgerError('ledger.safe_mode', { problem })
     if (this.#mode === 'restoring') {
       const what = this.#waitsFor() === 'replaced' ? 'has taken' : 'is about to take'
-      return new TallyError('ledger.restoring', { problem: `a snapshot ${what} its place` })
+      return ledgerError('ledger.restoring', { problem: `a snapshot ${what} its place` })
     }
-    return new TallyError('ledger.closed', {})
+    return ledgerError('ledger.closed', {})
   }
 
   #waitsFor(): string | undefined {

@@ -4,9 +4,10 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  ledgerError,
   limits,
   parse,
-  TallyError
+  type TallyError
 } from '../core/index.js'
 
 /**
@@ -27,7 +28,7 @@ export function parseProof<Proof>(text: string, read: (value: JsonObject) => Pro
 
 export function malformedProof(problem: string, cause?: unknown): TallyError {
   const options = cause === undefined ? {} : { cause }
-  return new TallyError('ledger.malformed_proof', { problem }, options)
+  return ledgerError('ledger.malformed_proof', { problem }, options)
 }
 
 function readJson(text: string): Json {

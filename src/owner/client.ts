@@ -7,6 +7,7 @@ import {
   isJsonObject,
   isTallyError,
   type Json,
+  ledgerError,
   limits,
   systemClock,
   TallyError
@@ -80,7 +81,7 @@ export async function connectOwner(
     })
     if (ledger.realPath === realPath) return connection.clientOf(ledger, identity)
     connection.close()
-    throw new TallyError('owner.wrong_ledger', { expected: realPath, actual: ledger.realPath })
+    throw ledgerError('owner.wrong_ledger', { expected: realPath, actual: ledger.realPath })
   }
   return undefined
 }
@@ -147,7 +148,7 @@ class Connection {
   async #askIdentity(ledger: OwnedLedger, named: string): Promise<IdentityId> {
     const wrong = (cause: unknown) => {
       const about = { expected: named, actual: ledger.identity }
-      return new TallyError('owner.wrong_ledger', about, { cause })
+      return ledgerError('owner.wrong_ledger', about, { cause })
     }
     try {
       const status = await this.#request('status', {})
@@ -264,5 +265,5 @@ function open(path: string): Promise<Socket | undefined> {
 }
 
 function disconnected(problem: string): TallyError {
-  return new TallyError('owner.disconnected', { problem })
+  return ledgerError('owner.disconnected', { problem })
 }

@@ -5,10 +5,10 @@ import {
   isJsonObject,
   isTallyError,
   type JsonObject,
+  ledgerError,
   limits,
   parse,
-  rfc3339,
-  TallyError
+  rfc3339
 } from '../core/index.js'
 
 /** Name of the owner file of a location, which its owner writes (store.md). */
@@ -31,7 +31,7 @@ export async function namingHolder(realPath: string, error: unknown): Promise<un
   const holder = await holderOf(realPath)
   if (holder === undefined) return error
   const cause = { cause: error.cause ?? error }
-  return new TallyError('ledger.locked', { path, problem: `${problem} (${holder})` }, cause)
+  return ledgerError('ledger.locked', { path, problem: `${problem} (${holder})` }, cause)
 }
 
 async function holderOf(realPath: string): Promise<string | undefined> {

@@ -24,10 +24,11 @@ import {
   isTallyError,
   type Json,
   type JsonObject,
+  ledgerError,
   limits,
   parse,
   parseInTurns,
-  TallyError
+  type TallyError
 } from '../core/index.js'
 
 const FORMAT = 'tally-owner'
@@ -91,7 +92,7 @@ export function parseGreeting(line: string): OwnedLedger {
   }
   if (value['serves'] === false && typeof realPath === 'string') {
     const problem = 'another process has it open and answers no requests'
-    throw new TallyError('ledger.locked', { path: realPath, problem })
+    throw ledgerError('ledger.locked', { path: realPath, problem })
   }
   exactly(value, ['format', 'identity', 'ledgerVersion', 'realPath', 'version'])
   if (typeof realPath !== 'string' || !isIdentityId(identity) || !isCount(ledgerVersion)) {
@@ -198,5 +199,5 @@ function isCount(value: Json | undefined): value is number {
 }
 
 export function malformed(problem: string): TallyError {
-  return new TallyError('owner.malformed_message', { problem })
+  return ledgerError('owner.malformed_message', { problem })
 }

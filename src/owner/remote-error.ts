@@ -1,9 +1,11 @@
 import {
+  anyError,
   type ErrorCode,
   type ErrorContext,
   errorCatalogue,
   isTallyError,
-  TallyError
+  ledgerError,
+  type TallyError
 } from '../core/index.js'
 import type { RemoteError } from './protocol.js'
 
@@ -27,17 +29,17 @@ export function toRemote(error: unknown): RemoteError {
 export function fromRemote(remote: RemoteError): TallyError {
   if (Object.hasOwn(errorCatalogue, remote.code)) {
     const context = remote.context as ErrorContext<ErrorCode>
-    const error = new TallyError(remote.code as ErrorCode, context)
+    const error = anyError(remote.code as ErrorCode, context)
     if (error.message === remote.message) return error
   }
-  return new TallyError('owner.request_failed', {
+  return ledgerError('owner.request_failed', {
     remoteCode: remote.code,
     problem: remote.message
   })
 }
 
 function unexpected(error: unknown): TallyError {
-  return new TallyError('owner.request_failed', {
+  return ledgerError('owner.request_failed', {
     remoteCode: error instanceof Error ? error.name : typeof error,
     problem: error instanceof Error ? error.message : String(error)
   })

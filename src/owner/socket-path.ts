@@ -2,7 +2,7 @@ import { lstat, mkdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { errorNumber, limits, sha256Hex, TallyError } from '../core/index.js'
+import { errorNumber, ledgerError, limits, sha256Hex, type TallyError } from '../core/index.js'
 import { namedSocket } from './holder.js'
 
 /** Where the private runtime directories are taken from. */
@@ -105,7 +105,7 @@ export async function prepareSocketAddress(
     const actual = Buffer.byteLength(path)
     if (actual > limits.SOCKET_PATH_BYTES_MAX) {
       const limit = limits.SOCKET_PATH_BYTES_MAX
-      tooLong ??= new TallyError('owner.path_too_long', { path, actual, limit })
+      tooLong ??= ledgerError('owner.path_too_long', { path, actual, limit })
       continue
     }
     const problem = await problemOfMaking(directory, userId)
@@ -117,7 +117,7 @@ export async function prepareSocketAddress(
   if (first === undefined) throw tooLong
   const more = others.map(({ path, problem }) => `; ${path}: ${problem}`).join('')
   const { path, problem } = first
-  throw new TallyError('owner.unsafe_directory', { path, problem: problem + more })
+  throw ledgerError('owner.unsafe_directory', { path, problem: problem + more })
 }
 
 async function problemOfMaking(directory: string, userId: number): Promise<string | undefined> {

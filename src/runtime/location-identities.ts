@@ -1,9 +1,10 @@
 import {
   type IdentityId,
   isIdentityId,
+  ledgerError,
   limits,
+  runtimeError,
   systemClock,
-  TallyError,
   type Timed
 } from '../core/index.js'
 import { isIdentityName } from '../intent/index.js'
@@ -167,7 +168,7 @@ export class LocationIdentities implements LocationRuntime, Timed {
     const found = await this.#names.find(which)
     if (found !== undefined) return found
     if (create === undefined || !isIdentityName(which)) {
-      throw new TallyError('ledger.identity_missing', { identity: which })
+      throw ledgerError('ledger.identity_missing', { identity: which })
     }
     return this.#names.make(which, label)
   }
@@ -176,9 +177,9 @@ export class LocationIdentities implements LocationRuntime, Timed {
     this.#check()
     const { marker, realPath } = this.#parts.location
     if (!marker.identities.includes(identity)) {
-      throw new TallyError('ledger.identity_missing', { identity })
+      throw ledgerError('ledger.identity_missing', { identity })
     }
-    if (isFollower(marker, identity)) throw new TallyError('ledger.follower', { path: realPath })
+    if (isFollower(marker, identity)) throw ledgerError('ledger.follower', { path: realPath })
     return this.#open.hold(identity)
   }
 
@@ -203,10 +204,10 @@ export class LocationIdentities implements LocationRuntime, Timed {
   }
 
   #check(): void {
-    if (this.#closed !== undefined) throw new TallyError('runtime.closed', {})
+    if (this.#closed !== undefined) throw runtimeError('runtime.closed', {})
     const { failure } = this.#parts.store
     if (failure === undefined) return
-    throw new TallyError('ledger.poisoned', { problem: failure.message })
+    throw ledgerError('ledger.poisoned', { problem: failure.message })
   }
 
   #poison(error: unknown): void {
@@ -226,5 +227,5 @@ function isFollower(marker: Location['marker'], identity: IdentityId): boolean {
 function whole(name: string, given: number): number {
   if (Number.isSafeInteger(given) && given >= 1) return given
   const problem = `${name} is ${given}, and no whole number from 1`
-  throw new TallyError('runtime.invalid_location', { problem })
+  throw runtimeError('runtime.invalid_location', { problem })
 }

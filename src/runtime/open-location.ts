@@ -1,6 +1,6 @@
 import { createSandbox, type Sandbox } from '../capability/index.js'
 import type { IdentityId } from '../core/index.js'
-import { systemClock, systemRandom, TallyError } from '../core/index.js'
+import { runtimeError, systemClock, systemRandom } from '../core/index.js'
 import { keyLeftovers } from '../identity/index.js'
 import { KERNEL_VERSION } from '../intent/index.js'
 import { type HeldStore, mainIdentity, type OwnerHandler } from '../ledger/index.js'
@@ -27,7 +27,7 @@ import type { OwnKeys } from './system/own-keys.js'
 /** What `openLocation` does once it is loaded. */
 export async function openLocationRuntime(options: LocationOptions): Promise<LocationRuntime> {
   if (options.location === MEMORY_LOCATION) {
-    throw new TallyError('runtime.invalid_location', { problem: 'it is in memory' })
+    throw runtimeError('runtime.invalid_location', { problem: 'it is in memory' })
   }
   watchInDevelopment()
   const random = options.random ?? systemRandom

@@ -2,10 +2,11 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import {
   type IdentityId,
+  identityError,
   isTallyError,
+  ledgerError,
   type PublicKey,
-  type Random,
-  TallyError
+  type Random
 } from '../core/index.js'
 import {
   createKeyFile,
@@ -157,7 +158,7 @@ export async function openHeld(held: HeldForRuntime): Promise<OpenedLedger> {
   }
   try {
     if (!location.marker.identities.includes(identity)) {
-      throw new TallyError('ledger.identity_missing', { identity })
+      throw ledgerError('ledger.identity_missing', { identity })
     }
     const subjects = new SubjectKeyFiles(location.realPath, identity, random)
     const ledger = await openSigned(store, keys, subjects)
@@ -216,17 +217,17 @@ function identityToOpen(options: OpenOptions, found: Found): IdentityId | undefi
   const { location, create, takeOver } = options
   const asked = options.keys?.identity ?? options.identity
   if (found === undefined) {
-    if (create === undefined) throw new TallyError('ledger.not_found', { path: location })
+    if (create === undefined) throw ledgerError('ledger.not_found', { path: location })
     return asked
   }
   const { marker, realPath } = found
   const identity = asked ?? mainIdentity(marker)
-  if (identity === undefined) throw new TallyError('ledger.not_found', { path: location })
+  if (identity === undefined) throw ledgerError('ledger.not_found', { path: location })
   if (!marker.identities.includes(identity)) {
-    throw new TallyError('ledger.identity_missing', { identity })
+    throw ledgerError('ledger.identity_missing', { identity })
   }
   if (takeOver !== true && marker.followers?.includes(identity) === true) {
-    throw new TallyError('ledger.follower', { path: realPath })
+    throw ledgerError('ledger.follower', { path: realPath })
   }
   return identity
 }
@@ -278,7 +279,7 @@ async function keysOf(
   if (held !== undefined) return new OwnKeys({ keys: held, isKept: false })
   const created = found === undefined ? await createKeys(options, random) : undefined
   const identity = found ?? created?.identity
-  if (identity === undefined) throw new TallyError('ledger.not_found', { path: location })
+  if (identity === undefined) throw ledgerError('ledger.not_found', { path: location })
   const directory = keyDirectory(location)
   const files = new KeyFiles({ directory, identity, passphrase })
   // Its maker may have died between its marker and its key file.
@@ -289,7 +290,7 @@ async function keysOf(
 async function createKeys(options: OpenOptions, random: Random): Promise<IdentityKeys> {
   const { location, passphrase, insecurePlaintextKey } = options
   if (passphrase === undefined && insecurePlaintextKey !== true) {
-    throw new TallyError('identity.passphrase_missing', { path: resolve(location) })
+    throw identityError('identity.passphrase_missing', { path: resolve(location) })
   }
   const keys = generateIdentity(random)
   await mkdir(join(resolve(location), 'keys'), { recursive: true, mode: 0o700 })

@@ -12,7 +12,7 @@ import {
   type Json,
   type Random,
   type RunId,
-  TallyError
+  runtimeError
 } from '../core/index.js'
 import type { InspectionMessage, Inspector } from '../inspect/index.js'
 import {
@@ -244,7 +244,7 @@ export class WiredRuntime implements Runtime {
     )) as Runtime['begin']
 
   #beginningOf(source: StartSource, given: GivenStart): Parameters<Runs['begin']> {
-    if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
+    if (this.#mode === 'replay') throw runtimeError('runtime.replay_only', {})
     return startOf(this.registry.documents, { source, given, random: this.#random })
   }
 
@@ -321,7 +321,7 @@ export class WiredRuntime implements Runtime {
   }
 
   async recheck(id: string, options: RecheckOptions = {}): Promise<readonly TransactionCheck[]> {
-    if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
+    if (this.#mode === 'replay') throw runtimeError('runtime.replay_only', {})
     const { reconfirmRun } = await import('./audit/reconfirm.js')
     return reconfirmRun(id as RunId, options, this)
   }

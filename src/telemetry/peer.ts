@@ -1,4 +1,4 @@
-import { TallyError } from '../core/index.js'
+import { inspectError } from '../core/index.js'
 import type { Api } from './port.js'
 
 /** Throws `telemetry.missing_library`. */
@@ -6,6 +6,6 @@ export async function loadApi(): Promise<Api> {
   try {
     return await import('@opentelemetry/api')
   } catch (cause) {
-    throw new TallyError('telemetry.missing_library', { library: '@opentelemetry/api' }, { cause })
+    throw inspectError('telemetry.missing_library', { library: '@opentelemetry/api' }, { cause })
   }
 }

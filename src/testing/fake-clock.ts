@@ -4,9 +4,10 @@ import {
   nextTurn,
   SteadyClock,
   systemTime,
-  TallyError,
+  type TallyError,
   type Timed,
-  type TimeSource
+  type TimeSource,
+  testingError
 } from '../core/index.js'
 
 /** Where a fake clock begins, and which timers it takes over. */
@@ -217,9 +218,9 @@ class TimeOfTimers implements FakeTime {
 }
 
 function invalid(problem: string): TallyError {
-  return new TallyError('testing.clock_invalid', { problem })
+  return testingError('testing.clock_invalid', { problem })
 }
 
 function busy(problem: string): TallyError {
-  return new TallyError('testing.clock_busy', { problem })
+  return testingError('testing.clock_busy', { problem })
 }

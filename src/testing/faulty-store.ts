@@ -11,7 +11,7 @@
  * - F4 After `sync_failed` every later commit of that life fails, and the failed one may be there.
  * - F5 The same seed and the same calls give the same faults.
  */
-import { assert, TallyError } from '../core/index.js'
+import { assert, ledgerError, type TallyError } from '../core/index.js'
 import type { KeyRange, Store, StoreItem } from '../ledger/index.js'
 import { Chance } from './chance.js'
 import {
@@ -64,7 +64,7 @@ export class FaultyDisk {
    */
   open(): Store {
     if (this.#life?.alive) {
-      throw new TallyError('ledger.locked', { path: 'faulty disk', problem: 'it is open' })
+      throw ledgerError('ledger.locked', { path: 'faulty disk', problem: 'it is open' })
     }
     this.#recover()
     this.#syncBroken = false
@@ -292,10 +292,10 @@ class FaultyStore implements Store {
   }
 
   #check(): void {
-    if (!this.#open) throw new TallyError('store.closed', { path: 'faulty disk' })
+    if (!this.#open) throw ledgerError('store.closed', { path: 'faulty disk' })
   }
 }
 
 function failed(problem: string): TallyError {
-  return new TallyError('store.write_failed', { path: 'faulty disk', problem })
+  return ledgerError('store.write_failed', { path: 'faulty disk', problem })
 }

@@ -6,7 +6,7 @@ import {
   type Json,
   type Locate,
   type Pieces,
-  TallyError
+  workflowError
 } from '../core/index.js'
 import type { ExpressionProfile, LoadedExpressions } from '../expression/index.js'
 import { bundleSchema, isBundle, ownersAloneIn } from './document/bundle.js'
@@ -230,7 +230,7 @@ function read<Document>(parsed: Parsed<Document>, kind: string): Document {
   if (parsed.ok) return parsed.document
   const [first] = parsed.issues
   const problem = `${first?.path.join('.') ?? ''}: ${first?.message ?? ''}`
-  throw new TallyError('workflow.invalid_document', { kind, problem })
+  throw workflowError('workflow.invalid_document', { kind, problem })
 }
 
 /** The policy of a host. Throws `workflow.invalid_document` where its bounds are none. */
@@ -244,7 +244,7 @@ function floorOf({
   }
   const [first] = parsed.error.issues
   const problem = `${first?.path.join('.') ?? ''}: ${first?.message ?? ''}`
-  throw new TallyError('workflow.invalid_document', { kind: 'policy', problem })
+  throw workflowError('workflow.invalid_document', { kind: 'policy', problem })
 }
 
 function isFlowName(schema: string): boolean {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { BlockFailure, defineBlock, EffectFailure, type Request } from '../../src/block/index.js'
-import { type Json, TallyError } from '../../src/core/index.js'
+import { type Json, runtimeError } from '../../src/core/index.js'
 import type { RunHandle } from '../../src/runtime/index.js'
 import { cases } from '../support/effort.js'
 import { Machine } from '../support/lives.js'
@@ -80,7 +80,7 @@ const made = fc.constantFrom<() => object>(
   () => new TypeError('engine'),
   () => new BlockFailure('reason', { some: 'details' }),
   () => new EffectFailure('reason', { definite: true }),
-  () => new TallyError('runtime.closed', {})
+  () => runtimeError('runtime.closed', {})
 )
 const hostile: fc.Arbitrary<() => unknown> = fc.oneof(
   fc.constantFrom(...oddities),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OpenWait } from '../../src/block/index.js'
-import { type Json, type JsonObject, TallyError } from '../../src/core/index.js'
+import { executorError, type Json, type JsonObject } from '../../src/core/index.js'
 import {
   type ChainFailureCode,
   chainFailed,
@@ -90,7 +90,7 @@ class World {
   #accountFault(): void {
     if (this.#is('no secret')) throw failed('missing_secret', 'prepare')
     if (this.#is('no account')) throw failed('unknown_account', 'prepare')
-    if (this.#is('bad key')) throw new TallyError('executor.invalid_key', { name: 'default' })
+    if (this.#is('bad key')) throw executorError('executor.invalid_key', { name: 'default' })
   }
 
   #endpointFault(): void {

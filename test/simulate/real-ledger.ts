@@ -2,9 +2,9 @@ import {
   canonicalize,
   type Hash,
   hashJson,
+  ledgerError,
   type RunId,
   sha256Hex,
-  TallyError,
   type UnitId
 } from '../../src/core/index.js'
 import { generateIdentity } from '../../src/identity/index.js'
@@ -69,7 +69,7 @@ class RealLedger implements SimulatedLedger {
   async history(): Promise<readonly HistoryEntry[]> {
     const { mode, cause } = this.#ledger.state()
     if (mode === 'safe') {
-      throw new TallyError('ledger.safe_mode', { problem: cause?.message ?? 'unknown' })
+      throw ledgerError('ledger.safe_mode', { problem: cause?.message ?? 'unknown' })
     }
     const history: HistoryEntry[] = []
     for await (const { receipt } of this.#ledger.receipts()) {

@@ -1,4 +1,4 @@
-import { sha256Hex, TallyError } from '../../src/core/index.js'
+import { ledgerError, sha256Hex, type TallyError } from '../../src/core/index.js'
 import { unwrapText, wrapValue } from '../../src/ledger/envelope.js'
 import type { Store, StoreItem } from '../../src/ledger/index.js'
 import type { HistoryEntry, OpenLedger, SimulatedLedger } from './harness.js'
@@ -55,7 +55,7 @@ class ToyLedger implements SimulatedLedger {
   }
 
   append(unit: string) {
-    if (this.#poisoned) throw new TallyError('store.write_failed', { path: 'toy', problem: 'x' })
+    if (this.#poisoned) throw ledgerError('store.write_failed', { path: 'toy', problem: 'x' })
     const previous = this.#head
     const hash = hashOf(unit, previous)
     const seq = this.#seq
@@ -92,7 +92,7 @@ class ToyLedger implements SimulatedLedger {
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0)
       try {
-        if (this.#poisoned) throw new TallyError('store.closed', { path: 'toy' })
+        if (this.#poisoned) throw ledgerError('store.closed', { path: 'toy' })
         for (const items of this.#commits(batch)) await this.#store.commit(items)
         for (const { done } of batch) done()
       } catch (error) {
@@ -145,5 +145,5 @@ function put(key: string, value: unknown): StoreItem {
 }
 
 function corrupt(key: string, problem: string): TallyError {
-  return new TallyError('ledger.corrupt', { key, problem })
+  return ledgerError('ledger.corrupt', { key, problem })
 }

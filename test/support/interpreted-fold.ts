@@ -11,7 +11,7 @@ import {
   type MakeParent,
   type Stepper
 } from '../../src/block/replay/fold.js'
-import { present, TallyError } from '../../src/core/index.js'
+import { coreError, present } from '../../src/core/index.js'
 import {
   type CompositeMachine,
   compositeMachine,
@@ -83,7 +83,7 @@ class InterpretedStepper implements Stepper {
   step(event: BlockEvent): void {
     this.#snapshot = this.#machine.transition(this.#snapshot, event as CompositeEvent, this.#scope)
     if (this.#snapshot.status === 'error') {
-      throw new TallyError('core.internal', { problem: 'a composite chart failed in the fold' })
+      throw coreError('core.internal', { problem: 'a composite chart failed in the fold' })
     }
   }
 

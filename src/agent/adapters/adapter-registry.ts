@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { agentError } from '../../core/index.js'
 import type { AgentAdapter } from './adapter.js'
 
 /** Makes an adapter; called once per registry, when the kind is first asked for. */
@@ -16,7 +16,7 @@ export class AdapterRegistry {
 
   /** Throws `agent.duplicate_adapter`. */
   registerAdapter(kind: string, factory: AdapterFactory): this {
-    if (this.#factories.has(kind)) throw new TallyError('agent.duplicate_adapter', { kind })
+    if (this.#factories.has(kind)) throw agentError('agent.duplicate_adapter', { kind })
     this.#factories.set(kind, factory)
     return this
   }
@@ -37,7 +37,7 @@ export class AdapterRegistry {
     const factory = this.#factories.get(kind)
     if (factory === undefined) {
       const kinds = this.kinds().join(', ')
-      throw new TallyError('agent.unknown_adapter', { kind, kinds: kinds === '' ? 'none' : kinds })
+      throw agentError('agent.unknown_adapter', { kind, kinds: kinds === '' ? 'none' : kinds })
     }
     const adapter = factory()
     this.#made.set(kind, adapter)

@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
+  agentError,
   isJsonObject,
   type Json,
   type JsonObject,
-  readDocument,
-  TallyError
+  readDocument
 } from '../../core/index.js'
 import { readPromptAssets } from '../assets/read-assets.js'
 import { isFlowDocument } from './parse.js'
@@ -21,7 +21,7 @@ export const PROMPT_ASSETS_DIRECTORY = '.agents-flow'
 export async function readFlow(path: string): Promise<JsonObject> {
   const document = await withPromptAssets(readDocument(await readFile(path, 'utf8')), dirname(path))
   if (isJsonObject(document) && isFlowDocument(document)) return document
-  throw new TallyError('agent.not_a_flow', { path })
+  throw agentError('agent.not_a_flow', { path })
 }
 
 /** A flow with the prompt assets of a directory; other documents, and flows with assets, as is. */

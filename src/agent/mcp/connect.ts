@@ -7,12 +7,12 @@ import {
   type SideEffectClass
 } from '../../block/index.js'
 import {
+  agentError,
   type Hash,
   isJsonObject,
   type Json,
   type JsonObject,
-  type Redactor,
-  TallyError
+  type Redactor
 } from '../../core/index.js'
 import { redactorOf } from '../binding/given-secrets.js'
 import { loadMcpClient } from './library.js'
@@ -90,13 +90,13 @@ async function toolsOf(link: McpLink, server: string): Promise<readonly McpTool[
     return await link.tools()
   } catch (error) {
     const problem = error instanceof EffectFailure ? error.reason : 'it does not speak MCP'
-    throw new TallyError('agent.mcp_unreachable', { server, problem })
+    throw agentError('agent.mcp_unreachable', { server, problem })
   }
 }
 
 function refuseDuplicates(names: readonly string[]): void {
   const capability = names.find((name, at) => names.indexOf(name) !== at)
-  if (capability !== undefined) throw new TallyError('agent.duplicate_tool', { capability })
+  if (capability !== undefined) throw agentError('agent.duplicate_tool', { capability })
 }
 
 type Tool = McpCapabilities['tools'][number]

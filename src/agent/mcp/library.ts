@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { agentError } from '../../core/index.js'
 
 /** The parts of the MCP SDK that a client needs. Throws `agent.missing_library`. */
 export function loadMcpClient() {
@@ -26,10 +26,6 @@ async function loaded<Library>(load: () => Promise<Library>): Promise<Library> {
   try {
     return await load()
   } catch (cause) {
-    throw new TallyError(
-      'agent.missing_library',
-      { library: '@modelcontextprotocol/sdk' },
-      { cause }
-    )
+    throw agentError('agent.missing_library', { library: '@modelcontextprotocol/sdk' }, { cause })
   }
 }

@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { agentError } from '../../core/index.js'
 
 export type AiLibrary = typeof import('ai')
 
@@ -19,6 +19,6 @@ async function loaded<Library>(name: string, load: () => Promise<Library>): Prom
   try {
     return await load()
   } catch (cause) {
-    throw new TallyError('agent.missing_library', { library: name }, { cause })
+    throw agentError('agent.missing_library', { library: name }, { cause })
   }
 }

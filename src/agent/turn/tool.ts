@@ -2,10 +2,10 @@ import type { EffectCall, Located, Provider, SideEffectClass } from '../../block
 import { AGENT_TOOL_EFFECTS } from '../../capability/index.js'
 import {
   type Approvers,
+  agentError,
   isJsonObject,
   type Json,
-  type JsonObject,
-  TallyError
+  type JsonObject
 } from '../../core/index.js'
 import type { ToolDefinition } from '../adapters/adapter.js'
 import type { RunWork } from '../adapters/run-work.js'
@@ -35,8 +35,7 @@ const toolName = /^[A-Za-z0-9_-]{1,64}$/
 
 /** Checks a tool. Throws `agent.invalid_tool`. */
 export function defineTool(tool: AgentTool): AgentTool {
-  const refuse = (problem: string) =>
-    new TallyError('agent.invalid_tool', { name: tool.name, problem })
+  const refuse = (problem: string) => agentError('agent.invalid_tool', { name: tool.name, problem })
   if (!toolName.test(tool.name)) throw refuse('its name has other signs than A-Z a-z 0-9 _ -')
   if (tool.name === DELEGATE_TOOL) throw refuse('this name is kept for delegations')
   if (hasReservedKey(tool.parameters)) throw refuse('its parameters have a key beginning with $')

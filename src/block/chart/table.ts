@@ -2,12 +2,12 @@ import type { AnyActorRef } from 'xstate'
 import type { ChartNode, ChartTransition } from '../../../machines/composite.js'
 import {
   atOnce,
+  coreError,
   isSliceFull,
   limits,
   type Pieces,
   passSteps,
-  present,
-  TallyError
+  present
 } from '../../core/index.js'
 import { rootCommand, type Sink } from './chart-run.js'
 import type { BlockReport, PumpCommand } from './protocol.js'
@@ -100,8 +100,7 @@ export function* makingTable<Context, Event, Params extends object, Target>(
 export function keyOfValue(value: TableValue): string {
   if (typeof value === 'string') return value
   const [entry] = Object.entries(value)
-  if (entry === undefined)
-    throw new TallyError('core.internal', { problem: 'an empty state value' })
+  if (entry === undefined) throw coreError('core.internal', { problem: 'an empty state value' })
   return `${entry[0]}.${keyOfValue(entry[1])}`
 }
 
@@ -122,7 +121,7 @@ export function stepTable<Context, Event extends { readonly type: string }, Targ
   let step = first
   for (let count = 0; step.state.always.length > 0; count += 1) {
     if (count > limits.CHART_ITERATIONS_MAX) {
-      throw new TallyError('core.internal', { problem: `the chart loops in ${step.state.key}` })
+      throw coreError('core.internal', { problem: `the chart loops in ${step.state.key}` })
     }
     const next: typeof step | undefined = take(table, step, step.state.always, event, target)
     if (next === undefined) break

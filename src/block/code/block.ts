@@ -1,10 +1,11 @@
 import type { z } from 'zod'
 import {
   type Approvers,
+  blockError,
   type Hash,
   hashJson,
   type Json,
-  TallyError,
+  type TallyError,
   type UnitId
 } from '../../core/index.js'
 import type { Response, SideEffectClass } from '../chart/protocol.js'
@@ -225,7 +226,7 @@ export function touchingNothing(block: Block): Block {
 }
 
 function invalid(name: string, problem: string): TallyError {
-  return new TallyError('block.invalid_definition', { name, problem })
+  return blockError('block.invalid_definition', { name, problem })
 }
 
 /** The code of a workflow function (B12). */

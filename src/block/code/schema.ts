@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import {
+  blockError,
   canonicalize,
   type Hash,
   inputJsonSchema,
   isJsonObject,
   type Json,
   once,
-  sha256Hex,
-  TallyError
+  sha256Hex
 } from '../../core/index.js'
 import { type Parsed, readerOf, type StandardSchema } from './value-schema.js'
 
@@ -70,7 +70,7 @@ export function schemaOf(name: string, schema: TypedSchema | undefined, which: s
     return schemaJson(schema)
   } catch (cause) {
     const problem = `its ${which} schema cannot be written as JSON Schema`
-    throw new TallyError('block.invalid_definition', { name, problem }, { cause })
+    throw blockError('block.invalid_definition', { name, problem }, { cause })
   }
 }
 

@@ -1,9 +1,10 @@
 import {
+  blockError,
   bytesOver,
   canonicalizeLedgerValue,
+  coreError,
   type Json,
-  limits,
-  TallyError
+  limits
 } from '../../core/index.js'
 import type { BlockState } from './context.js'
 
@@ -75,7 +76,7 @@ export class StateView {
   write(key: string, value: Json | undefined): void {
     checkKey(key)
     if (!this.writes.has(key) && this.writes.size >= limits.WRITE_SET_KEYS_MAX) {
-      throw new TallyError('core.limit_exceeded', {
+      throw coreError('core.limit_exceeded', {
         what: 'The number of keys changed by one unit of work',
         actual: this.writes.size + 1,
         limit: limits.WRITE_SET_KEYS_MAX
@@ -126,7 +127,7 @@ function stateText(value: Json): string {
   const limit = limits.VALUE_BYTES_MAX
   const actual = bytesOver(text, limit)
   if (actual === undefined) return text
-  throw new TallyError('core.limit_exceeded', { what: 'A state value in bytes', actual, limit })
+  throw coreError('core.limit_exceeded', { what: 'A state value in bytes', actual, limit })
 }
 
 const nothing: ReadonlyMap<string, never> = new Map<string, never>()
@@ -148,7 +149,7 @@ const reservedPrefixes = [
  */
 export function notReserved(key: string): string {
   if (!reservedPrefixes.some((prefix) => String(key).startsWith(prefix))) return key
-  throw new TallyError('block.reserved_state_key', { key: String(key).slice(0, 80) })
+  throw blockError('block.reserved_state_key', { key: String(key).slice(0, 80) })
 }
 
 function checkKey(key: string): void {
@@ -159,7 +160,7 @@ function checkKey(key: string): void {
     key.isWellFormed() &&
     !key.startsWith('local/') &&
     !key.includes('\u0000')
-  if (!isUsable) throw new TallyError('block.invalid_state_key', { key: String(key).slice(0, 80) })
+  if (!isUsable) throw blockError('block.invalid_state_key', { key: String(key).slice(0, 80) })
 }
 
 /** State as code sees it, through a view; `list` is a call, whose answer is sealed. */

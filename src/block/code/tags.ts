@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, limits, shownText, TallyError } from '../../core/index.js'
+import { isJsonObject, type Json, limits, runtimeError, shownText } from '../../core/index.js'
 
 /** Tags by which a run is found: those of its start, and those that its code has set. */
 
@@ -9,14 +9,14 @@ export const TAGS_EFFECT = 'run.tags'
 export function tagsOf(given: readonly string[]): readonly string[] {
   // A caller may give anything.
   if (!Array.isArray(given)) {
-    throw new TallyError('run.invalid_tags', { problem: 'they are no list' })
+    throw runtimeError('run.invalid_tags', { problem: 'they are no list' })
   }
   const tags = [...new Set<string>(given)].sort()
   const bad = tags.find((tag) => !isTag(tag))
   if (bad === undefined && tags.length <= limits.RUN_TAGS_MAX) return tags
   const problem =
     bad === undefined ? `there are ${tags.length}` : `one has ${shownText(bad).length} characters`
-  throw new TallyError('run.invalid_tags', { problem })
+  throw runtimeError('run.invalid_tags', { problem })
 }
 
 /** The tags that a sealed call has set; undefined: it is none that has set any. */

@@ -1,4 +1,4 @@
-import { type Hash, hashJson, type Json, TallyError, withoutUndefined } from '../../core/index.js'
+import { blockError, type Hash, hashJson, type Json, withoutUndefined } from '../../core/index.js'
 import type { SideEffectClass } from '../chart/request.js'
 import { type Block, defineBlock, type FunctionBody } from './block.js'
 import { FunctionContext } from './function-context.js'
@@ -142,7 +142,7 @@ export function defineWorkflow(
   const known = new Map(blocks.map((block) => [`${block.name}@${block.version}`, block]))
   if (known.size < blocks.length) {
     const problem = 'it names a block twice in one version'
-    throw new TallyError('block.invalid_definition', { name, problem })
+    throw blockError('block.invalid_definition', { name, problem })
   }
   const own = {
     codeHash: hashJson(definition as unknown as Json),

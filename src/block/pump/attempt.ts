@@ -1,12 +1,13 @@
 import {
   type ActorPath,
   assert,
+  blockError,
   copyJson,
   type Hash,
   type Json,
   nextTurn,
   type RunId,
-  TallyError,
+  type TallyError,
   type UnitId
 } from '../../core/index.js'
 import type { FunctionCall } from '../chart/function-call.js'
@@ -429,7 +430,7 @@ export class Attempt implements OpenAttempt {
   #diverged(entry: RecordedResult): never {
     const recorded = this.#calls?.get(entry.seq)
     if (recorded !== undefined) throw divergedCall(this, entry.seq, recorded)
-    throw new TallyError('run.diverged', {
+    throw blockError('run.diverged', {
       runId: this.#options.runId,
       path: this.ask.path,
       step: this.ask.step,

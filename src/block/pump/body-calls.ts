@@ -1,4 +1,4 @@
-import { canonicalize, type RunId, TallyError } from '../../core/index.js'
+import { blockError, canonicalize, type RunId, type TallyError } from '../../core/index.js'
 import type { FunctionCall } from '../chart/function-call.js'
 import type { Block } from '../code/block.js'
 import type { Call, ChildRequest } from '../code/calls.js'
@@ -76,7 +76,7 @@ function diverged(
   computed: string
 ): TallyError {
   const { path, step } = ask
-  return new TallyError('run.diverged', { runId, path, step, seq, effect, signed, computed })
+  return blockError('run.diverged', { runId, path, step, seq, effect, signed, computed })
 }
 
 function toldCall(call: Call): string {

@@ -1,4 +1,4 @@
-import { assert, type Hash, type Json, type RunId, TallyError } from '../../core/index.js'
+import { assert, blockError, type Hash, type Json, type RunId } from '../../core/index.js'
 import { cancelledResponse } from '../chart/chart-run.js'
 import type { Response } from '../chart/protocol.js'
 import type { RecordedEntry } from '../recovery/recovery.js'
@@ -57,7 +57,7 @@ export class EndingWithoutCode {
   end(reason: string, by: Json): EndedWithoutCode {
     const writer = this.#writer
     const { runId, started } = this.#totals
-    if (started === undefined) throw new TallyError('run.not_found', { runId })
+    if (started === undefined) throw blockError('run.not_found', { runId })
     writer.checkRecovered()
     const at = writer.now()
     if (this.#isParked) writer.hold(resumedDraft(this.#totals, at))

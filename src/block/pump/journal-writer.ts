@@ -1,11 +1,11 @@
 import {
   assert,
+  blockError,
   chainJournal,
   type Hash,
   type KnownTexts,
   limits,
-  type RunEntry,
-  TallyError
+  type RunEntry
 } from '../../core/index.js'
 import type { RecordedEntry } from '../recovery/recovery.js'
 import type { Given } from '../run/decide.js'
@@ -220,7 +220,7 @@ export class JournalWriter {
   checkRecovered(): void {
     const { runId, entries, journalHash } = this.#state
     if (this.#mac === this.#host.journal.authenticate(journalHash as Hash)) return
-    throw new TallyError('run.journal_forged', { runId, entry: entries - 1 })
+    throw blockError('run.journal_forged', { runId, entry: entries - 1 })
   }
 }
 

@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { blockError } from '../../core/index.js'
 import { Overlay } from '../run/overlay.js'
 import { isOverlayTask } from '../run/overlay-tasks.js'
 import type { Driver } from '../run/run-state.js'
@@ -29,7 +29,7 @@ export function liveDriver(
     attempt: (ask, at, earlier) => {
       const attempt = leaves.make(ask, at, earlier)
       if (attempt === undefined) {
-        throw new TallyError('run.unknown_block', { runId: state.runId, block: ask.block })
+        throw blockError('run.unknown_block', { runId: state.runId, block: ask.block })
       }
       order.opened(attempt)
       host.observer?.asked(ask, at, actors.around(ask.path))

@@ -1,4 +1,4 @@
-import { type Hash, isTallyError, TallyError } from '../../core/index.js'
+import { blockError, type Hash, isTallyError } from '../../core/index.js'
 import { type RunCheckpoint, restore } from '../run/checkpoint.js'
 import type { JournalEntry, RunStarted } from '../run/entries.js'
 import type { RunState } from '../run/run-state.js'
@@ -99,7 +99,7 @@ export class JournalRecovery {
       if (isTallyError(cause)) throw cause
       const { runId } = this.#run.state
       const context = { runId, entry: entry.n, kind: entry.k }
-      throw new TallyError('run.journal_malformed', context, { cause })
+      throw blockError('run.journal_malformed', context, { cause })
     }
   }
 

@@ -1,6 +1,6 @@
 import { blockChart } from '../../../machines/block.js'
 import type { ChartNode } from '../../../machines/composite.js'
-import { present, TallyError } from '../../core/index.js'
+import { blockError, present } from '../../core/index.js'
 import { type BlockIdentity, rootCommand } from '../chart/chart-run.js'
 import {
   initialLeaf,
@@ -69,7 +69,7 @@ export class RunFold {
   deliver(delivery: FoldDelivery): readonly PumpCommand[] {
     const block = this.#blocks.get(delivery.path)
     if (block === undefined) {
-      throw new TallyError('block.unknown_path', { path: delivery.path })
+      throw blockError('block.unknown_path', { path: delivery.path })
     }
     block.send(delivery.event)
     return this.#asks.splice(0)

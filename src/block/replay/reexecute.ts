@@ -1,5 +1,6 @@
 import {
   type ActorPath,
+  blockError,
   canonicalize,
   type Hash,
   hashJson,
@@ -7,7 +8,7 @@ import {
   limits,
   nextTurn,
   type RunId,
-  TallyError,
+  type TallyError,
   type UnitId
 } from '../../core/index.js'
 import type { Request } from '../chart/protocol.js'
@@ -102,7 +103,7 @@ export async function executeOnRecordedResults(
 }
 
 function notExecuted(cause: TallyError): TallyError {
-  return new TallyError('run.not_executed', { problem: cause.message }, { cause })
+  return blockError('run.not_executed', { problem: cause.message }, { cause })
 }
 
 /** How an answer is not one to a call that the code has made. */

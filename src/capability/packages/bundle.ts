@@ -1,6 +1,6 @@
 import { dirname, extname, relative } from 'node:path'
 import type { Message, OnResolveArgs, OnResolveResult, PluginBuild } from 'esbuild'
-import { limits, TallyError } from '../../core/index.js'
+import { capabilityError, limits } from '../../core/index.js'
 import type { Refusal } from '../manifest/manifest.js'
 import { realInside, specifierProblem } from './paths.js'
 import { leadsOutside, settingsProblem } from './special-files.js'
@@ -60,7 +60,7 @@ async function loadEsbuild(): Promise<typeof import('esbuild')> {
   try {
     return await import('esbuild')
   } catch (cause) {
-    throw new TallyError('capability.bundler_missing', { version: ESBUILD_VERSION }, { cause })
+    throw capabilityError('capability.bundler_missing', { version: ESBUILD_VERSION }, { cause })
   }
 }
 

@@ -2,6 +2,7 @@ import {
   atOnce,
   canonicalize,
   canonicalizing,
+  capabilityError,
   type Hash,
   hashingJson,
   isJsonObject,
@@ -10,8 +11,7 @@ import {
   type Pieces,
   reading,
   sha256Hex,
-  shownText,
-  TallyError
+  shownText
 } from '../../core/index.js'
 import { type Manifest, parsingManifest } from '../manifest/manifest.js'
 import {
@@ -133,7 +133,7 @@ function* checking(
   options: PackageOptions
 ): Pieces<CapabilityPackage> {
   const refuse = (problem: string) =>
-    new TallyError('capability.malformed_package', { codeHash, problem })
+    capabilityError('capability.malformed_package', { codeHash, problem })
   if (!isJsonObject(stored) || (yield* canonicalizing(stored)) !== text) {
     throw refuse('it is not canonical JSON')
   }
@@ -148,7 +148,7 @@ function* checking(
     }
     const theirs = interfaceText(abi, engine)
     const ours = interfaceText(ABI_VERSION, ENGINE_WASM_SHA256)
-    throw new TallyError('capability.other_interface', { codeHash, theirs, ours })
+    throw capabilityError('capability.other_interface', { codeHash, theirs, ours })
   }
   const parsed = yield* parsingManifest(manifest, options)
   if (!parsed.ok) throw refuse(parsed.refusals[0]?.message ?? 'its manifest is refused')

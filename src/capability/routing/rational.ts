@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { capabilityError } from '../../core/index.js'
 
 /** An exact fraction of zero or more; the denominator is not zero. */
 export interface Rational {
@@ -15,7 +15,7 @@ const decimalText = /^([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,3}))?$/
 export function rationalOf(value: number | string, what = 'a number'): Rational {
   const match = decimalText.exec(String(value))
   if (match === null) {
-    throw new TallyError('capability.invalid_score', { what, value: String(value).slice(0, 40) })
+    throw capabilityError('capability.invalid_score', { what, value: String(value).slice(0, 40) })
   }
   const [, whole = '0', fraction = '', exponent = '0'] = match
   const shift = Number(exponent) - fraction.length

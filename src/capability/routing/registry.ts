@@ -1,5 +1,5 @@
 import type { SideEffectClass } from '../../block/index.js'
-import { type Hash, TallyError } from '../../core/index.js'
+import { capabilityError, type Hash } from '../../core/index.js'
 import { declaredCapabilities, type Manifest, type Score } from '../manifest/manifest.js'
 import { compareRationals, type Rational, scoreOf } from './rational.js'
 
@@ -45,7 +45,7 @@ export function createRegistry(packages: readonly RoutedPackage[]): CapabilityRe
   const intents = new Map<string, CapabilityProvider[]>()
   for (const one of sorted) {
     const { id } = one.manifest
-    if (byId.has(id)) throw new TallyError('capability.duplicate_package', { id })
+    if (byId.has(id)) throw capabilityError('capability.duplicate_package', { id })
     byId.set(id, one)
     for (const { name, provider } of offers(one)) {
       put(canonical, name, provider)

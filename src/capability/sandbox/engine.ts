@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { limits, sha256Hex, TallyError } from '../../core/index.js'
+import { capabilityError, limits, sha256Hex } from '../../core/index.js'
 import {
   ENGINE_MEMORY,
   ENGINE_STEPS,
@@ -32,7 +32,7 @@ export async function loadEngine(resolve: Resolve = installed): Promise<Engine> 
   const bytes = await readFile(locate(resolve, variantPackage, `${variantPackage}/wasm`))
   const actual = sha256Hex(bytes)
   if (actual !== ENGINE_WASM_SHA256) {
-    throw new TallyError('sandbox.engine_mismatch', { actual, expected: ENGINE_WASM_SHA256 })
+    throw capabilityError('sandbox.engine_mismatch', { actual, expected: ENGINE_WASM_SHA256 })
   }
   // Opening a ledger needs neither.
   const [{ meteredWasm }, { preludeText }] = await Promise.all([
@@ -72,7 +72,7 @@ function locate(resolve: Resolve, name: string, specifier: string): string {
   try {
     return resolve(specifier)
   } catch (cause) {
-    throw new TallyError(
+    throw capabilityError(
       'sandbox.engine_missing',
       { package: name, version: ENGINE_VERSION },
       { cause }

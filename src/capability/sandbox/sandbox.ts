@@ -1,11 +1,12 @@
 import {
   type Clock,
   canonicalize,
+  capabilityError,
+  coreError,
   type Hash,
   type Json,
   limits,
   systemClock,
-  TallyError,
   unreachable
 } from '../../core/index.js'
 import { declaredCapabilities } from '../manifest/manifest.js'
@@ -123,27 +124,27 @@ class SandboxPool implements Sandbox {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    const closed = new TallyError('sandbox.closed', {})
+    const closed = capabilityError('sandbox.closed', {})
     for (const { refuse } of this.#waiting.splice(0)) refuse(closed)
     await Promise.all([...this.#all].map((worker) => worker.close()))
     this.#all.clear()
   }
 
   #loadEngine(): Promise<Engine> {
-    if (this.#isClosed) return Promise.reject(new TallyError('sandbox.closed', {}))
+    if (this.#isClosed) return Promise.reject(capabilityError('sandbox.closed', {}))
     return sharedEngine()
   }
 
   async #acquire(): Promise<SandboxWorker> {
     const engine = await this.#loadEngine()
-    if (this.#isClosed) throw new TallyError('sandbox.closed', {})
+    if (this.#isClosed) throw capabilityError('sandbox.closed', {})
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (!idle.isDead) return idle
       this.#all.delete(idle)
     }
     if (this.#all.size < this.#threads) return this.#start(engine)
     if (this.#waiting.length >= limits.SANDBOX_QUEUE_MAX) {
-      throw new TallyError('core.limit_exceeded', {
+      throw coreError('core.limit_exceeded', {
         what: 'The number of packages that wait for a thread',
         actual: this.#waiting.length + 1,
         limit: limits.SANDBOX_QUEUE_MAX

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import { type Clock, sha256Hex, TallyError } from '../../core/index.js'
+import { type Clock, capabilityError, sha256Hex, type TallyError } from '../../core/index.js'
 import type { Engine } from './engine.js'
 import { GasMeter } from './gas-meter.js'
 import { HostCallLog } from './host-call-log.js'
@@ -95,7 +95,7 @@ export class SandboxWorker {
   }
 
   async close(): Promise<void> {
-    const closed = new TallyError('sandbox.closed', {})
+    const closed = capabilityError('sandbox.closed', {})
     this.#death ??= closed
     this.#settleBoot?.reject(closed)
     this.#end((task) => task.reject(closed))
@@ -159,14 +159,14 @@ export class SandboxWorker {
   }
 
   #discard(): void {
-    this.#death ??= new TallyError('sandbox.engine_failed', { problem: 'its thread was ended' })
+    this.#death ??= capabilityError('sandbox.engine_failed', { problem: 'its thread was ended' })
     this.#answers.close()
     // Its end is of no interest: nothing more is asked of this thread.
     this.#worker.terminate().catch(() => undefined)
   }
 
   #fail(problem: string): void {
-    const error = new TallyError('sandbox.engine_failed', { problem })
+    const error = capabilityError('sandbox.engine_failed', { problem })
     this.#death ??= error
     this.#settleBoot?.reject(error)
     this.#end(({ resolve, reject }) => {

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { isJsonObject, parse, TallyError } from '../../core/index.js'
+import { isJsonObject, ledgerError, parse } from '../../core/index.js'
 import { type ExitCode, exitCodes, type Frame } from '../frame/frame.js'
 import { atHolder } from '../frame/holder.js'
 import { configOf } from '../frame/session.js'
@@ -24,7 +24,7 @@ export async function hold(frame: Frame, given: string | undefined): Promise<Exi
   const runtime = await atHolder(frame, {
     owner: async (owner, path) => {
       owner.close()
-      throw new TallyError('ledger.locked', { path, problem: 'a process holds it already' })
+      throw ledgerError('ledger.locked', { path, problem: 'a process holds it already' })
     },
     here: (location) =>
       createRuntime({

@@ -1,4 +1,4 @@
-import { checkWait, type Json, TallyError } from '../../core/index.js'
+import { checkWait, cliError, type Json } from '../../core/index.js'
 import type { KeySignature } from '../../identity/index.js'
 import type { AnswerAction } from '../../runtime/index.js'
 import { followRun } from './follow.js'
@@ -62,7 +62,7 @@ export async function answer(
     if (approval !== undefined && wait.approvers === undefined) {
       const problem =
         'its wait names no approvers, so any key could have signed; see "tally approve"'
-      throw new TallyError('cli.no_wait', { runId, problem })
+      throw cliError('cli.no_wait', { runId, problem })
     }
     showAnswer(frame, { runId, wait, action })
     if (keyFile !== undefined) {
@@ -120,7 +120,7 @@ export async function waitOf(
   for (const one of notChecked) output.log(text`not checked: ${one}`)
   if (status === 'running' && !live) {
     const problem = `it was interrupted; take it up first with "tally resume ${runId}"`
-    throw new TallyError('cli.no_wait', { runId, problem })
+    throw cliError('cli.no_wait', { runId, problem })
   }
   if (token !== undefined) {
     const named = waits.find((wait) => wait.token === token)
@@ -129,13 +129,13 @@ export async function waitOf(
     const problem = isNode
       ? `${token} is the name of a node, and an answer names a token`
       : `no open wait has the token ${token}; it may have been answered already`
-    throw new TallyError('cli.no_wait', { runId, problem })
+    throw cliError('cli.no_wait', { runId, problem })
   }
   const meant = waits.filter(isMeant)
   const [only] = meant
   if (only !== undefined && meant.length === 1) return only
-  if (meant.length > 1) throw new TallyError('cli.ambiguous_wait', { runId, count: meant.length })
-  throw new TallyError('cli.no_wait', { runId, problem: `nothing to ${action}; it is ${status}` })
+  if (meant.length > 1) throw cliError('cli.ambiguous_wait', { runId, count: meant.length })
+  throw cliError('cli.no_wait', { runId, problem: `nothing to ${action}; it is ${status}` })
 }
 
 function showAnswer(

@@ -1,13 +1,14 @@
 import type { OpenWait } from '../../block/index.js'
 import {
   checkWait,
+  cliError,
   digestOf,
   isHash,
   isJsonObject,
   type Json,
   type JsonObject,
   parse,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 import { type Approval, approversOf, checkApproval, isApproval } from '../../identity/index.js'
 
@@ -147,5 +148,5 @@ function jsonOf(text: string): Json {
 }
 
 function malformed(problem: string): TallyError {
-  return new TallyError('cli.usage', { problem: `this cannot be read: ${problem}` })
+  return cliError('cli.usage', { problem: `this cannot be read: ${problem}` })
 }

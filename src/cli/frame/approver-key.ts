@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { isTallyError, TallyError } from '../../core/index.js'
+import { cliError, isTallyError } from '../../core/index.js'
 import {
   type Approval,
   type KeySignature,
@@ -28,12 +28,12 @@ export async function signedWith(
   const { actions, approvers } = wait
   if (!actions.some((one) => one === answer.action)) {
     const problem = `this wait ends by ${actions.join(' or ')}, not by ${answer.action}`
-    throw new TallyError('cli.usage', { problem })
+    throw cliError('cli.usage', { problem })
   }
   const signature = await signatureOf(frame, file, answer)
   if (approvers?.keys.some((key) => key === signature.key) === false) {
     const problem = `the key ${signature.key} is none of the approvers of this wait`
-    throw new TallyError('cli.usage', { problem })
+    throw cliError('cli.usage', { problem })
   }
   const { action, digest, token, value } = answer
   return { action, digest, ...signature, token, value }

@@ -1,6 +1,6 @@
 import { access, realpath, stat } from 'node:fs/promises'
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { isJsonObject, limits, readDocument, TallyError } from '../../core/index.js'
+import { cliError, isJsonObject, limits, readDocument, TallyError } from '../../core/index.js'
 import type { TallyConfig } from '../../runtime/index.js'
 import { writerProblem } from './config-owner.js'
 import { readInput } from './files.js'
@@ -99,9 +99,9 @@ async function exists(path: string): Promise<boolean> {
  */
 export async function loadConfig(frame: Frame, path: string): Promise<TallyConfig> {
   const invalid = (problem: string, cause?: unknown) =>
-    new TallyError('cli.invalid_config', { path, problem }, { cause })
+    cliError('cli.invalid_config', { path, problem }, { cause })
   const problem = await writerProblem(path).catch(() => undefined)
-  if (problem !== undefined) throw new TallyError('cli.unsafe_config', { path, problem })
+  if (problem !== undefined) throw cliError('cli.unsafe_config', { path, problem })
   const loaded = await load(frame, path).catch((cause: unknown) => {
     if (cause instanceof TallyError && cause.code === 'cli.unreadable_file') throw cause
     throw invalid('it does not load', cause)

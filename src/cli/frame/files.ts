@@ -1,6 +1,8 @@
 import { open, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import {
+  cliError,
+  coreError,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -20,7 +22,7 @@ export async function readInput(frame: Frame, path: string): Promise<string> {
       const { size } = await file.stat()
       const limit = limits.INPUT_BYTES_MAX
       if (size > limit) {
-        throw new TallyError('core.limit_exceeded', { what: `File ${path}`, actual: size, limit })
+        throw coreError('core.limit_exceeded', { what: `File ${path}`, actual: size, limit })
       }
       return await file.readFile('utf8')
     } finally {
@@ -29,7 +31,7 @@ export async function readInput(frame: Frame, path: string): Promise<string> {
   } catch (cause) {
     if (cause instanceof TallyError) throw cause
     const problem = cause instanceof Error ? cause.message : String(cause)
-    throw new TallyError('cli.unreadable_file', { path, problem })
+    throw cliError('cli.unreadable_file', { path, problem })
   }
 }
 
@@ -43,7 +45,7 @@ export async function readInputOrStandard(frame: Frame, path: string | undefined
     const more = Buffer.from(chunk as Uint8Array)
     bytes += more.length
     if (bytes > limit) {
-      throw new TallyError('core.limit_exceeded', { what: 'The input', actual: bytes, limit })
+      throw coreError('core.limit_exceeded', { what: 'The input', actual: bytes, limit })
     }
     chunks.push(more)
   }
@@ -60,7 +62,7 @@ export async function writeOutput(
     await writeFile(resolve(frame.cwd, path), content, { flag: isNew ? 'wx' : 'w' })
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause)
-    throw new TallyError('cli.usage', { problem: `${path} cannot be written: ${problem}` })
+    throw cliError('cli.usage', { problem: `${path} cannot be written: ${problem}` })
   }
 }
 
@@ -71,7 +73,7 @@ export async function readJson(frame: Frame, given: string, option: string): Pro
     return parse(content)
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause)
-    throw new TallyError('cli.usage', { problem: `${option} is not JSON: ${problem}` })
+    throw cliError('cli.usage', { problem: `${option} is not JSON: ${problem}` })
   }
 }
 
@@ -83,5 +85,5 @@ export async function readContext(
   if (given === undefined) return {}
   const context = await readJson(frame, given, '--context')
   if (isJsonObject(context)) return { context }
-  throw new TallyError('cli.usage', { problem: '--context is no object' })
+  throw cliError('cli.usage', { problem: '--context is no object' })
 }

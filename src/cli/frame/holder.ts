@@ -1,4 +1,4 @@
-import { isTallyError, limits, systemClock, TallyError } from '../../core/index.js'
+import { isTallyError, ledgerError, limits, systemClock } from '../../core/index.js'
 import { inspectLocation } from '../../ledger/index.js'
 import { connectOwner, type OwnerClient } from '../../owner/index.js'
 import type { Frame } from './frame.js'
@@ -19,7 +19,7 @@ export async function atHolder<Result>(
   for (const end = systemClock.now() + limits.LOCK_WAIT_MS; ; ) {
     try {
       const found = await inspectLocation(directory)
-      if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
+      if (found === undefined) throw ledgerError('ledger.not_found', { path: directory })
       const owner = await connectOwner(found.realPath, { identity }).catch((error: unknown) => {
         throw openAsAnother(frame, error)
       })
@@ -36,7 +36,7 @@ function openAsAnother({ identity, directory: path }: Frame, error: unknown): un
   const isOther = isTallyError(error, 'owner.wrong_ledger') && error.context.expected === identity
   if (!isOther) return error
   const problem = `a process has it open as ${error.context.actual}`
-  return new TallyError('ledger.locked', { path, problem }, { cause: error })
+  return ledgerError('ledger.locked', { path, problem }, { cause: error })
 }
 
 /** The holder of the ledger is about to let go of it. */

@@ -1,4 +1,4 @@
-import { type IdentityId, TallyError } from '../../core/index.js'
+import { type IdentityId, ledgerError } from '../../core/index.js'
 import { inspectLocation, mainIdentity } from '../../ledger/index.js'
 import type { Frame } from './frame.js'
 import { showSafeMode } from './render.js'
@@ -17,12 +17,12 @@ export async function identityNamed(frame: Frame, name: string): Promise<Identit
     const { mode, cause } = await session.client.request('status', {})
     if (mode === 'safe') {
       const problem = `no name is taken from that of the main identity: ${cause?.message}`
-      throw new TallyError('ledger.safe_mode', { problem })
+      throw ledgerError('ledger.safe_mode', { problem })
     }
     const key = IDENTITY_NAMES_PREFIX + name
     const { value } = await session.client.request('stateValue', { key })
     const identity = namedIdentity(value)
-    if (identity === undefined) throw new TallyError('ledger.identity_missing', { identity: name })
+    if (identity === undefined) throw ledgerError('ledger.identity_missing', { identity: name })
     return identity
   } finally {
     await session.close()
@@ -54,6 +54,6 @@ export async function identityNames(frame: Frame): Promise<ReadonlyMap<IdentityI
 async function openMain(frame: Frame): Promise<Session> {
   const found = await inspectLocation(frame.directory)
   const identity = found && mainIdentity(found.marker)
-  if (identity === undefined) throw new TallyError('ledger.not_found', { path: frame.directory })
+  if (identity === undefined) throw ledgerError('ledger.not_found', { path: frame.directory })
   return openSession({ ...frame, identity }, 'read')
 }

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { TallyError } from '../../core/index.js'
+import { cliError } from '../../core/index.js'
 import type { GivenNote } from '../../ledger/index.js'
 import { readInput } from './files.js'
 import type { Frame } from './frame.js'
@@ -11,7 +11,7 @@ export async function readNote(frame: Frame, path: string): Promise<GivenNote> {
   const real = async (one: string) => realpath(one).catch(() => one)
   const way = relative(await real(frame.directory), await real(resolve(frame.cwd, path)))
   if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)) {
-    throw new TallyError('cli.note_inside', { path })
+    throw cliError('cli.note_inside', { path })
   }
   return { source: path, text: content }
 }

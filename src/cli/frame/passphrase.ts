@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { cliError } from '../../core/index.js'
 import type { Frame } from './frame.js'
 
 /** A terminal that can be read key by key. */
@@ -49,7 +49,7 @@ export async function chosenPassphrase(): Promise<string | undefined> {
   const first = await askPassphrase('Passphrase for the new key: ')
   const second = await askPassphrase('Again: ')
   if (first === second) return first
-  throw new TallyError('cli.usage', { problem: 'the two passphrases differ' })
+  throw cliError('cli.usage', { problem: 'the two passphrases differ' })
 }
 
 function typed(source: KeySource): Promise<string> {
@@ -64,7 +64,7 @@ function typed(source: KeySource): Promise<string> {
         }
         if (key === '\u0003' || key === '\u0004') {
           source.off('data', listener)
-          reject(new TallyError('cli.usage', { problem: 'no passphrase was given' }))
+          reject(cliError('cli.usage', { problem: 'no passphrase was given' }))
           return
         }
         if (key === '\u007f' || key === '\b') line = [...line].slice(0, -1).join('')

@@ -1,4 +1,4 @@
-import { type Hash, isHash, TallyError } from '../../core/index.js'
+import { cliError, type Hash, isHash } from '../../core/index.js'
 
 /**
  * What names a receipt: its hash, or its place in the chain, with or without `#`. Undefined for
@@ -11,5 +11,5 @@ export function receiptNamed(what: string): Hash | number | undefined {
   if (!/^[0-9a-f]{8,63}$/.test(what)) return undefined
   const place = 'by its place, the first column of "tally log", or by its whole hash'
   const problem = `${what} is the start of a hash: name the receipt ${place}`
-  throw new TallyError('cli.usage', { problem })
+  throw cliError('cli.usage', { problem })
 }

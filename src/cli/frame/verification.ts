@@ -1,4 +1,4 @@
-import { type Hash, TallyError } from '../../core/index.js'
+import { coreError, type Hash, ledgerError } from '../../core/index.js'
 import type { GivenNote } from '../../ledger/index.js'
 import type { Registrations, ServiceRequests, VerificationProgress } from '../../runtime/index.js'
 import { ownerClient, type ServiceClient } from './client.js'
@@ -64,7 +64,7 @@ function verifyByOwner(
       if (progress.report !== undefined) return progress.report as unknown as Report
       report(barOf(progress))
     }
-    throw new TallyError('core.internal', { problem: 'a verification ended without a report' })
+    throw coreError('core.internal', { problem: 'a verification ended without a report' })
   })
 }
 
@@ -90,7 +90,7 @@ export async function replayThere(
       const { replayLocation } = await import('../../runtime/index.js')
       const { identity } = frame
       const replayed = await replayLocation(directory, { which, code, identity })
-      if (replayed === undefined) throw new TallyError('receipt.not_found', { which })
+      if (replayed === undefined) throw ledgerError('receipt.not_found', { which })
       return replayed
     }
   })

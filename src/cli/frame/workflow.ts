@@ -1,12 +1,13 @@
 import { dirname, relative, resolve } from 'node:path'
 import {
+  cliError,
   FileRoot,
   isJsonObject,
   type Json,
   limits,
   readDocument,
   sha256Hex,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 import type {
   Issue,
@@ -125,7 +126,7 @@ async function protocolFiles(
     }
     if (integrity !== undefined && integrity !== `sha256:${sha256Hex(content)}`) {
       const problem = `${path} is not the file that the workflow imports: its hash differs`
-      throw new TallyError('cli.usage', { problem })
+      throw cliError('cli.usage', { problem })
     }
     if (given === undefined) imported.push({ path, content })
   }
@@ -153,7 +154,7 @@ async function readBeside(directory: string, path: string): Promise<string | und
     : opened
   if (read.ok) return read.text
   if (read.problem === 'not_found') {
-    throw new TallyError('cli.unreadable_file', { path, problem: 'there is no such file' })
+    throw cliError('cli.unreadable_file', { path, problem: 'there is no such file' })
   }
   return undefined
 }
@@ -165,7 +166,7 @@ function notBeside(frame: Frame, directory: string, paths: readonly string[]): T
   )
   const found = `the workflow imports ${paths.join(', ')}`
   const where = 'only files beside and below it are read without being named'
-  return new TallyError('cli.usage', {
+  return cliError('cli.usage', {
     problem: `${found}, but ${where}; use ${options.join(' ')}`
   })
 }
@@ -231,11 +232,11 @@ export async function bundleOf(
 export async function givenFor(inputs: Json, ctx: Json | undefined): Promise<Json> {
   const { givenOf } = await import('../../workflow/index.js')
   if (!isJsonObject(inputs)) {
-    throw new TallyError('cli.usage', { problem: '--inputs of a workflow are an object' })
+    throw cliError('cli.usage', { problem: '--inputs of a workflow are an object' })
   }
   if (ctx === undefined) return inputs
   if (!isJsonObject(ctx)) {
-    throw new TallyError('cli.usage', { problem: '--ctx is an object' })
+    throw cliError('cli.usage', { problem: '--ctx is an object' })
   }
   const given = givenOf(inputs)
   return { ...given, ctx: { ...given.ctx, ...ctx } } as Json

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { methodKind } from '../../console/index.js'
-import { isTallyError, type Json, limits, systemClock, TallyError } from '../../core/index.js'
+import { isTallyError, type Json, ledgerError, limits, systemClock } from '../../core/index.js'
 import { inspectLocation, type OwnerHandler, type OwnerRequest } from '../../ledger/index.js'
 import { connectOwner } from '../../owner/index.js'
 import type { EventPlace, FeedEvent } from '../../runtime/index.js'
@@ -47,7 +47,7 @@ export class LedgerSource {
     const found = await stat(directory).catch(() => undefined)
     if (found?.isFile() === true) return snapshotSource(directory)
     if ((await inspectLocation(directory)) !== undefined) return new LedgerSource(frame, ready)
-    throw new TallyError('ledger.not_found', { path: directory })
+    throw ledgerError('ledger.not_found', { path: directory })
   }
 
   readonly handle: OwnerHandler = (request) => {

@@ -1,4 +1,5 @@
 import {
+  blockError,
   canonicalize,
   isHash,
   isTallyError,
@@ -6,8 +7,7 @@ import {
   present,
   type RunId,
   systemClock,
-  systemRandom,
-  TallyError
+  systemRandom
 } from '../../core/index.js'
 import type { InspectionMessage } from '../../inspect/index.js'
 import type { InspectedLedger, InspectedRunsHere, TallyConfig } from '../../runtime/index.js'
@@ -125,7 +125,7 @@ async function* moved(
     yield* runs.read(id)
     entries.set(id, count)
   }
-  if (!isThere) throw new TallyError('run.not_found', { runId: run ?? '' })
+  if (!isThere) throw blockError('run.not_found', { runId: run ?? '' })
 }
 
 async function* journalOf(client: ServiceClient, id: RunId, from: number) {

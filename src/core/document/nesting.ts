@@ -1,4 +1,5 @@
-import { TallyError } from '../errors/error.js'
+import type { TallyError } from '../errors/error.js'
+import { coreError } from '../errors/rooms.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
 import type { Pieces } from './pieces.js'
 import { isSliceFull, passSteps } from './work.js'
@@ -38,7 +39,7 @@ export function* refusingDeepNesting(text: string): Pieces<void> {
 
 /** The error for a document nested deeper than the limit. */
 export function tooDeep(): TallyError {
-  return new TallyError('core.limit_exceeded', {
+  return coreError('core.limit_exceeded', {
     what: 'The nesting of the document',
     actual: `at least ${JSON_DEPTH_MAX + 1}`,
     limit: JSON_DEPTH_MAX

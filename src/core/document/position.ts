@@ -1,4 +1,5 @@
-import { TallyError } from '../errors/error.js'
+import type { TallyError } from '../errors/error.js'
+import { coreError } from '../errors/rooms.js'
 
 /** A place in a text: both count from 1, columns in UTF-16 units as editors do. */
 export interface Position {
@@ -35,5 +36,5 @@ export class Lines {
 /** A `document.malformed` error that points at an offset of the text. */
 export function malformedAt(text: string, offset: number, problem: string): TallyError {
   const { line, column } = new Lines(text.slice(0, Math.max(0, offset))).at(offset)
-  return new TallyError('document.malformed', { line, column, problem })
+  return coreError('document.malformed', { line, column, problem })
 }

@@ -1,4 +1,5 @@
-import { isTallyError, TallyError } from '../errors/error.js'
+import { isTallyError } from '../errors/error.js'
+import { coreError } from '../errors/rooms.js'
 import { type JsonWatch, reading } from '../json/parse.js'
 import type { Json } from '../json/value.js'
 import { DOCUMENT_BYTES_MAX, DOCUMENT_YAML_BYTES_MAX } from '../limits.js'
@@ -54,7 +55,7 @@ function refuseLargeText(text: string, what: string, limit: number): void {
   const bytes = text.length > limit ? text.length : Buffer.byteLength(text)
   if (bytes <= limit) return
   const [actual, most] = [`${bytes} bytes`, `${limit} bytes`]
-  throw new TallyError('core.limit_exceeded', { what, actual, limit: most })
+  throw coreError('core.limit_exceeded', { what, actual, limit: most })
 }
 
 /** Undefined for a text that is no JSON and may be YAML. */

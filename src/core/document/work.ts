@@ -1,5 +1,5 @@
 import { nextTurn } from '../clock.js'
-import { TallyError } from '../errors/error.js'
+import { coreError } from '../errors/rooms.js'
 import { CACHE_ENTRIES_MAX, DOCUMENT_SLICE_STEPS, DOCUMENT_WORK_MAX } from '../limits.js'
 import type { Pieces } from './pieces.js'
 
@@ -115,7 +115,7 @@ export class DocumentWork {
   pay(steps: number): void {
     this.#steps += steps
     if (this.#steps > this.#limit) {
-      throw new TallyError('document.too_much_work', { limit: this.#limit })
+      throw coreError('document.too_much_work', { limit: this.#limit })
     }
   }
 

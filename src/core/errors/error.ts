@@ -1,5 +1,6 @@
 import { types } from 'node:util'
-import { type ErrorCode, errorCatalogue } from './codes.js'
+import type { ErrorCode, errorCatalogue } from './codes.js'
+import type { CodeTexts, Texts } from './texts.js'
 
 /** The names inside `{braces}` of a catalogue message; they are the error's context. */
 type Placeholder<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
@@ -26,12 +27,36 @@ export class TallyError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly context: ErrorContext<Code>
   readonly fix: string
 
-  constructor(code: Code, context: ErrorContext<Code>, options: { readonly cause?: unknown } = {}) {
-    super(fill(errorCatalogue[code].message, context), options)
+  constructor(
+    code: Code,
+    { message, fix }: Texts,
+    context: ErrorContext<Code>,
+    options: ErrorOptions = {}
+  ) {
+    super(message, options)
     this.code = code
     this.context = context
-    this.fix = fill(errorCatalogue[code].fix, context)
+    this.fix = fix
     Object.defineProperty(this, footprint, { value: true })
+  }
+}
+
+/** Makes errors of the codes of a table. */
+export type ErrorsOf<Name> = <Code extends Name & ErrorCode>(
+  code: Code,
+  context: ErrorContext<Code>,
+  options?: ErrorOptions
+) => TallyError<Code>
+
+/** What makes errors of the codes of a table: their texts are those of the table. */
+export function errorsOf<Name extends string>(table: CodeTexts<Name>): ErrorsOf<Name> {
+  return function errorOf(code, context, options) {
+    const { message, fix } = table[code]
+    const texts = { message: fill(message, context), fix: fill(fix, context) }
+    const error = new TallyError(code, texts, context, options)
+    // The stack begins with who called.
+    Error.captureStackTrace(error, errorOf)
+    return error
   }
 }
 
@@ -65,10 +90,4 @@ export function isError(thrown: unknown): thrown is Error {
 export function errorNumber(error: unknown): string | undefined {
   if (!isError(error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
-}
-
-/** Throws `ledger.safe_mode` where a reply says that it is why nothing was done. */
-export function checkSafeMode(reply: { readonly reason: string; readonly message: string }): void {
-  if (reply.reason !== 'safe_mode') return
-  throw new TallyError('ledger.safe_mode', { problem: reply.message })
 }

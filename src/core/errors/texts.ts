@@ -1,2 +1,8 @@
-/** What a part of the catalogue is made of: a message with placeholders, and how to mend it. */
-export type CodeTexts = Readonly<Record<string, { readonly message: string; readonly fix: string }>>
+/** What is said of an error, and how to mend it. */
+export interface Texts {
+  readonly message: string
+  readonly fix: string
+}
+
+/** A part of the catalogue: the texts of codes, with placeholders. */
+export type CodeTexts<Code extends string = string> = Readonly<Record<Code, Texts>>

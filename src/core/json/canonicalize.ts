@@ -1,7 +1,8 @@
 import { types } from 'node:util'
 import type { Pieces } from '../document/pieces.js'
 import { isSliceFull, isWorkCounted, passSteps } from '../document/work.js'
-import { TallyError } from '../errors/error.js'
+import type { TallyError } from '../errors/error.js'
+import { coreError } from '../errors/rooms.js'
 import { JSON_DEPTH_MAX, KEY_LITERAL_LENGTH_MAX, KEY_LITERALS_MAX } from '../limits.js'
 import { findingLarge } from './length.js'
 
@@ -335,11 +336,11 @@ function dataProperty(owner: object, key: string, path: string): unknown {
 }
 
 function notJson(path: string, problem: string): TallyError {
-  return new TallyError('core.not_json', { path, problem })
+  return coreError('core.not_json', { path, problem })
 }
 
 function notLedgerValue(path: string, problem: string): TallyError {
-  return new TallyError('core.not_ledger_value', { path, problem })
+  return coreError('core.not_ledger_value', { path, problem })
 }
 
 // A test runner may execute modules in a realm of their own, and what Node makes is of another.

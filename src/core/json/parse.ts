@@ -6,7 +6,7 @@ import {
   STEPS_OF_CONTAINER,
   STEPS_OF_SCALAR
 } from '../document/work.js'
-import { TallyError } from '../errors/error.js'
+import { coreError } from '../errors/rooms.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
 import type { Json } from './value.js'
 
@@ -264,7 +264,7 @@ class Reader {
   }
 
   #fail(problem: string): never {
-    throw new TallyError('core.malformed_json', { offset: this.#at, problem })
+    throw coreError('core.malformed_json', { offset: this.#at, problem })
   }
 }
 

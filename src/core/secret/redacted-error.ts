@@ -42,9 +42,10 @@ function* cleaningError(error: unknown, causes: number): Cleaning {
     if (message === error.message && cause === error.cause && entries.every(isOf(error))) {
       return error
     }
+    const fix = yield error.fix
     // The same names as before.
     const context = Object.fromEntries(entries) as ErrorContext<typeof error.code>
-    return new TallyError(error.code, context, more)
+    return new TallyError(error.code, { message, fix }, context, more)
   }
   if (message === error.message && cause === error.cause) return error
   const copy = new Error(message, more)

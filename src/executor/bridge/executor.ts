@@ -1,5 +1,5 @@
 import type { EffectFailure } from '../../block/index.js'
-import { canonicalize, type JsonObject, present, TallyError } from '../../core/index.js'
+import { canonicalize, executorError, type JsonObject, present } from '../../core/index.js'
 import { type ChainPhase, chainFailed } from '../failure.js'
 import type {
   CallOptions,
@@ -67,7 +67,7 @@ class BridgeExecutor implements Executor {
     for (const chain of this.chains) {
       if (this.#routes.serves(chain)) continue
       const problem = 'the bridge needs its executor, and none is given'
-      throw new TallyError('executor.invalid_configuration', { chain, problem })
+      throw executorError('executor.invalid_configuration', { chain, problem })
     }
     const own = this.chains.map((chain) => this.#routes.of(chain))
     if (own.every(({ ready }) => ready !== undefined)) {

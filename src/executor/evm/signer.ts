@@ -1,4 +1,4 @@
-import { sha256Hex, TallyError } from '../../core/index.js'
+import { executorError, sha256Hex } from '../../core/index.js'
 import { secretBehind } from '../rpc/secret.js'
 import type { EvmChainSettings, EvmSigner, EvmTransaction } from './config.js'
 import type { Hex, Viem } from './viem.js'
@@ -57,8 +57,7 @@ function keySigner(
   { key, name }: { readonly key: string; readonly name: string }
 ): EvmSigner {
   const privateKey = (key.startsWith('0x') ? key : `0x${key}`) as Hex
-  if (!/^0x[0-9a-fA-F]{64}$/.test(privateKey))
-    throw new TallyError('executor.invalid_key', { name })
+  if (!/^0x[0-9a-fA-F]{64}$/.test(privateKey)) throw executorError('executor.invalid_key', { name })
   return {
     address: addresses.of(viem, name, privateKey),
     signTransaction: (transaction) =>

@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { executorError } from '../../core/index.js'
 
 /** The parts of viem that are used: coding and signing; never its network clients. */
 export type Viem = typeof import('viem/utils') & {
@@ -14,6 +14,6 @@ export async function loadViem(): Promise<Viem> {
     const [utils, accounts] = await Promise.all([import('viem/utils'), import('viem/accounts')])
     return { ...utils, accounts }
   } catch (cause) {
-    throw new TallyError('executor.missing_library', { library: 'viem' }, { cause })
+    throw executorError('executor.missing_library', { library: 'viem' }, { cause })
   }
 }

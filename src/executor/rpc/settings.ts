@@ -1,4 +1,10 @@
-import { type Environment, isSecretReference, type Redactor, TallyError } from '../../core/index.js'
+import {
+  type Environment,
+  executorError,
+  isSecretReference,
+  type Redactor,
+  type TallyError
+} from '../../core/index.js'
 import type { Terms } from '../port.js'
 import { secretBehind } from './secret.js'
 
@@ -77,5 +83,5 @@ export function positive(chain: string, name: string, value: number): number {
 }
 
 export function invalidConfiguration(chain: string, problem: string): TallyError {
-  return new TallyError('executor.invalid_configuration', { chain, problem })
+  return executorError('executor.invalid_configuration', { chain, problem })
 }

@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { executorError } from '../../core/index.js'
 
 /** The parts of kit that are used: coding and signing; never its network clients. */
 export type Kit = typeof import('@solana/kit')
@@ -8,6 +8,6 @@ export async function loadKit(): Promise<Kit> {
   try {
     return await import('@solana/kit')
   } catch (cause) {
-    throw new TallyError('executor.missing_library', { library: '@solana/kit' }, { cause })
+    throw executorError('executor.missing_library', { library: '@solana/kit' }, { cause })
   }
 }

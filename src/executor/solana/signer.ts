@@ -1,4 +1,4 @@
-import { sha256Hex, TallyError } from '../../core/index.js'
+import { executorError, sha256Hex } from '../../core/index.js'
 import { secretBehind } from '../rpc/secret.js'
 import type { SolanaChainSettings, SolanaSigner } from './config.js'
 import type { Kit } from './kit.js'
@@ -81,7 +81,7 @@ export class KnownKeys {
     // Behind the same name there may be another key by now.
     if (known?.digest === digest) return known
     const bytes = keyBytes(kit, secret)
-    if (bytes?.length !== 64) throw new TallyError('executor.invalid_solana_key', { name })
+    if (bytes?.length !== 64) throw executorError('executor.invalid_solana_key', { name })
     try {
       const pair = await kit.createKeyPairFromBytes(bytes)
       const address: string = await kit.getAddressFromPublicKey(pair.publicKey)
@@ -90,7 +90,7 @@ export class KnownKeys {
       this.#known.set(name, made)
       return made
     } catch {
-      throw new TallyError('executor.invalid_solana_key', { name })
+      throw executorError('executor.invalid_solana_key', { name })
     } finally {
       bytes.fill(0)
     }

@@ -12,11 +12,12 @@ import {
 } from '@bufbuild/cel'
 import { isReflectMessage } from '@bufbuild/protobuf/reflect'
 import {
+  coreError,
   isArrayPrototype,
   isLiteralPrototype,
   type Json,
   limits,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 import { isAmountText } from '../amount.js'
 import { type Decimal, decimalText as decimalOf, parseDecimal } from '../decimal.js'
@@ -128,7 +129,7 @@ function ownValue(owner: object, key: string, path: string): unknown {
 }
 
 function notJson(path: string, problem: string): TallyError {
-  return new TallyError('core.not_json', { path, problem })
+  return coreError('core.not_json', { path, problem })
 }
 
 /**

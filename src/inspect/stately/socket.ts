@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { WebSocket } from 'ws'
-import { limits, sha256Hex, TallyError } from '../../core/index.js'
+import { inspectError, limits, sha256Hex } from '../../core/index.js'
 import type { InspectionMessage } from './message.js'
 
 export interface InspectionSocket {
@@ -100,6 +100,6 @@ async function loadSockets(): Promise<typeof import('ws')> {
   try {
     return await import('ws')
   } catch (cause) {
-    throw new TallyError('inspect.missing_library', { library: 'ws' }, { cause })
+    throw inspectError('inspect.missing_library', { library: 'ws' }, { cause })
   }
 }

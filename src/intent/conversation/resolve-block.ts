@@ -1,5 +1,5 @@
 import { type Block, defineOwnBlock, EffectFailure, type Provider } from '../../block/index.js'
-import { type Json, lazySchema, limits, Redactor, TallyError } from '../../core/index.js'
+import { intentError, type Json, lazySchema, limits, Redactor } from '../../core/index.js'
 import { checkAnswer } from './answer.js'
 import { kernelResolution } from './kernel-patterns.js'
 import type { Resolution } from './resolution.js'
@@ -69,7 +69,7 @@ export function resolverProvider(resolvers: readonly IntentResolver[]): Provider
   if (byName.size < resolvers.length) {
     const names = resolvers.map(({ name }) => name)
     const name = names.find((one, at) => names.indexOf(one) !== at) ?? ''
-    throw new TallyError('intent.duplicate_resolver', { name })
+    throw intentError('intent.duplicate_resolver', { name })
   }
   const redactor = new Redactor()
   for (const resolver of resolvers) {

@@ -1,5 +1,11 @@
 import { EffectFailure } from '../../block/index.js'
-import { type Hash, isJsonObject, type Json, TallyError } from '../../core/index.js'
+import {
+  type Hash,
+  intentError,
+  isJsonObject,
+  type Json,
+  type TallyError
+} from '../../core/index.js'
 import type { HostState } from './host-capability.js'
 import { SUPPLY_MAX } from './wallet-amounts.js'
 
@@ -182,7 +188,7 @@ export class WalletBook {
   }
 
   #broken(what: string): TallyError {
-    return new TallyError('intent.malformed_wallet', { key: this.#prefix + what })
+    return intentError('intent.malformed_wallet', { key: this.#prefix + what })
   }
 }
 

@@ -1,4 +1,4 @@
-import { type RunId, TallyError } from '../../core/index.js'
+import { ledgerError, type RunId, type TallyError } from '../../core/index.js'
 import type { RecordForm } from '../derived/record-form.js'
 import type { ArchiveEnd, LedgerArchiving, OnArchiveProgress } from './archiving-api.js'
 import type { ArchivingParts } from './archiving-parts.js'
@@ -133,7 +133,7 @@ export class Archiving implements LedgerArchiving {
 
   get #form(): RecordForm {
     const { form } = this.#parts
-    if (form === undefined) throw new TallyError('ledger.read_only', {})
+    if (form === undefined) throw ledgerError('ledger.read_only', {})
     return form
   }
 

@@ -1,4 +1,10 @@
-import { type Hash, isTallyError, type PublicKey, sha256Hex, TallyError } from '../../core/index.js'
+import {
+  type Hash,
+  isTallyError,
+  ledgerError,
+  type PublicKey,
+  sha256Hex
+} from '../../core/index.js'
 import { publicKeyBytes, verify } from '../../identity/index.js'
 import { parseWriteSet } from '../chain/stored-write-set.js'
 import { wrapValue } from '../envelope.js'
@@ -53,7 +59,7 @@ export async function checkArchive(
     const isOfArchive = isTallyError(error) && error.code.startsWith('archive.')
     const isMet = error instanceof Found || isTallyError(error) || error instanceof SyntaxError
     if (isOfArchive || !isMet) throw error
-    throw new TallyError('archive.not_verified', { path, problem: error.message })
+    throw ledgerError('archive.not_verified', { path, problem: error.message })
   } finally {
     reader.close()
   }

@@ -1,5 +1,6 @@
 import {
   canonicalize,
+  coreError,
   type Hash,
   type IdentityId,
   isHash,
@@ -7,9 +8,10 @@ import {
   isRunId,
   type Json,
   jsonIn,
+  ledgerError,
   type RunId,
   sha256Hex,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 import { type RecordForm, uncheckedForm } from '../derived/record-form.js'
 import { StoreKeys } from '../keys.js'
@@ -54,7 +56,7 @@ export function entryHash(entry: ArchiveEntry): Hash {
 /** What the receipt of an archive signs. */
 export function signedHistory({ archives, boundary }: ArchivedHistory) {
   const last = archives.at(-1)
-  if (last === undefined) throw new TallyError('core.internal', { problem: 'no archive is named' })
+  if (last === undefined) throw coreError('core.internal', { problem: 'no archive is named' })
   return { archive: { ...last }, boundary: boundaryJson(boundary) }
 }
 
@@ -104,7 +106,7 @@ export function archivedIn(store: Store, identity: IdentityId): TallyError | und
   const history = readHistory(store, new StoreKeys(identity), uncheckedForm)
   if (history === undefined) return undefined
   const archive = history.archives.map(({ file }) => file).join(', ')
-  return new TallyError('ledger.archived', { what: 'History that this needs', archive })
+  return ledgerError('ledger.archived', { what: 'History that this needs', archive })
 }
 
 /** That what is asked for stands in an archive. */
@@ -115,7 +117,7 @@ export function archivedError(
 ): TallyError {
   const entry = history.archives.find(({ commits }) => commitSeq < commits)
   const archive = entry === undefined ? 'none' : `${entry.file} (sha256 ${entry.sha256})`
-  return new TallyError('ledger.archived', { what, archive })
+  return ledgerError('ledger.archived', { what, archive })
 }
 
 /** What stands before the end of what was archived. Each throws `ledger.archived`. */

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { nextTurn, TallyError } from '../../core/index.js'
+import { coreError, ledgerError, nextTurn } from '../../core/index.js'
 import { unwrapValue } from '../envelope.js'
 import type { ArchiveEnd, ArchiveReport, OnArchiveProgress } from './archiving-api.js'
 import type { ArchivingParts } from './archiving-parts.js'
@@ -23,7 +23,7 @@ export async function archiveEnd(
   const end = await chosenEnd({ store, keys, walk, commits: parts.commits() }, options)
   if (end.commits > from.commits) return end
   const problem = `nothing of ${identity} that is not archived yet is old enough`
-  throw new TallyError('archive.nothing', { problem })
+  throw ledgerError('archive.nothing', { problem })
 }
 
 /**
@@ -52,7 +52,7 @@ export async function makeArchive(
     onProgress({ phase: 'checking', done, total })
   )
   if (report.sha256 !== sha256 || !isSameBoundary(report.to, to)) {
-    throw new TallyError('archive.not_verified', { path, problem: 'it is not what was written' })
+    throw ledgerError('archive.not_verified', { path, problem: 'it is not what was written' })
   }
   const last = earlier.at(-1)
   const entry = {
@@ -69,7 +69,7 @@ export async function makeArchive(
 function walkFrom({ identity }: ArchivingParts, boundary: Boundary): BoundaryWalk {
   const publicKey = keysAt(identity, boundary.rotations)?.at(-1)
   if (publicKey === undefined) {
-    throw new TallyError('core.internal', { problem: 'a key rotation is not proved' })
+    throw coreError('core.internal', { problem: 'a key rotation is not proved' })
   }
   return new BoundaryWalk(identity, boundary, publicKey)
 }

@@ -1,5 +1,5 @@
 import { createHash, type Hash as Hashing } from 'node:crypto'
-import { limits, TallyError } from '../../core/index.js'
+import { ledgerError, limits } from '../../core/index.js'
 import { SnapshotFileLines } from '../snapshot/file-lines.js'
 import type { Parsed } from '../snapshot/format.js'
 import {
@@ -38,7 +38,7 @@ export class ArchiveReader {
       if (bytes === undefined) lines.refuse('the file is empty')
       const text = textOf(lines, bytes)
       const other = unknownArchiveVersion(text)
-      if (other !== undefined) throw new TallyError('archive.unknown_version', { path, ...other })
+      if (other !== undefined) throw ledgerError('archive.unknown_version', { path, ...other })
       const header = accepted(lines, parseArchiveHeader(text))
       return new ArchiveReader(lines, header, createHash('sha256').update(bytes).update('\n'))
     } catch (error) {

@@ -1,4 +1,10 @@
-import { type Hash, type IdentityId, sha256Hex, TallyError } from '../../core/index.js'
+import {
+  type Hash,
+  type IdentityId,
+  ledgerError,
+  sha256Hex,
+  type TallyError
+} from '../../core/index.js'
 import { uncheckedForm } from '../derived/record-form.js'
 import { wrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
@@ -74,7 +80,7 @@ async function checked(
 }
 
 function other(path: string, problem: string): TallyError {
-  return new TallyError('archive.other_ledger', { path, problem })
+  return ledgerError('archive.other_ledger', { path, problem })
 }
 
 interface WholeParts {
@@ -124,7 +130,7 @@ class WholeStore implements Store {
   }
 
   commit(): Promise<readonly boolean[]> {
-    return Promise.reject(new TallyError('ledger.read_only', {}))
+    return Promise.reject(ledgerError('ledger.read_only', {}))
   }
 
   compact(): Promise<void> {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import {
+  coreError,
   type Hash,
   type IdentityId,
   limits,
   type PublicKey,
-  type Signature,
-  TallyError
+  type Signature
 } from '../../core/index.js'
 import { unwrapText, unwrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
@@ -67,7 +67,7 @@ export async function writeArchive(path: string, parts: ArchiveParts): Promise<H
     yield Buffer.from(`${await footerOf(parts, sha256)}\n`)
   }
   await createWhole(path, chunks, 'archive')
-  if (sha256 === undefined) throw new TallyError('core.internal', { problem: 'nothing was hashed' })
+  if (sha256 === undefined) throw coreError('core.internal', { problem: 'nothing was hashed' })
   return sha256
 }
 
@@ -85,7 +85,7 @@ async function measured(parts: ArchiveParts): Promise<ArchiveHeader> {
   for await (const line of linesOf({ ...parts, onCommit: undefined })) {
     const length = Buffer.byteLength(line)
     if (length > limits.SNAPSHOT_LINE_BYTES_MAX) {
-      throw new TallyError('core.limit_exceeded', {
+      throw coreError('core.limit_exceeded', {
         what: 'line of an archive',
         limit: limits.SNAPSHOT_LINE_BYTES_MAX,
         actual: length

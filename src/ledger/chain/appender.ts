@@ -3,10 +3,11 @@ import {
   canonicalString,
   type IdentityId,
   isRunId,
+  ledgerError,
   limits,
   type PublicKey,
   type RunId,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 import type { QueuedItem } from '../commit/queued-item.js'
 import { SignedRecord, type SigningQueue } from '../commit/signing.js'
@@ -241,5 +242,5 @@ function checkKey(key: string): void {
 }
 
 function invalid(problem: string): TallyError {
-  return new TallyError('ledger.invalid_item', { problem })
+  return ledgerError('ledger.invalid_item', { problem })
 }

@@ -1,4 +1,4 @@
-import { type Signature, TallyError } from '../../core/index.js'
+import { ledgerError, type Signature, type TallyError } from '../../core/index.js'
 import { type PoolMember, publicKeyBytes, type Signer, verifyMany } from '../../identity/index.js'
 import type { UnsignedRecord } from '../receipt/assemble.js'
 
@@ -158,7 +158,7 @@ async function checkEach(
 const noBytes = new Uint8Array(0)
 
 function wrong({ publicKey }: Signer, problem: string): TallyError {
-  return new TallyError('ledger.wrong_signature', { publicKey, problem })
+  return ledgerError('ledger.wrong_signature', { publicKey, problem })
 }
 
 function hex(bytes: Uint8Array): Signature {

@@ -1,11 +1,12 @@
 import {
   bytesOver,
+  coreError,
   elapsedMs,
   type Hash,
   type IdentityId,
+  ledgerError,
   limits,
-  sha256Hex,
-  TallyError
+  sha256Hex
 } from '../../core/index.js'
 import { headAfter } from '../chain/chain-head.js'
 import type { DerivableCommit } from '../derived/unflushed-records.js'
@@ -76,7 +77,7 @@ export class CommitWriter {
     const signing = this.#signing.finish()
     if (signing !== undefined) await signing
     const last = items.at(-1)
-    if (last === undefined) throw new TallyError('core.internal', { problem: 'an empty batch' })
+    if (last === undefined) throw coreError('core.internal', { problem: 'an empty batch' })
     const record = this.#record(items)
     const { epoch, seq } = this.#head
     const after = { chainHead: last.chainHead, frontier: record.frontier }
@@ -96,7 +97,7 @@ export class CommitWriter {
         deletes
       }
     ])
-    if (applied !== true) throw new TallyError('ledger.fenced', { ledger: this.#identity })
+    if (applied !== true) throw ledgerError('ledger.fenced', { ledger: this.#identity })
     this.#head = head
     this.#headBytes = headBytes
     this.#frontier = record.frontier

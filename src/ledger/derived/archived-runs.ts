@@ -1,4 +1,4 @@
-import { type RunId, sha256, TallyError } from '../../core/index.js'
+import { ledgerError, type RunId, sha256 } from '../../core/index.js'
 import type { StoreKeys } from '../keys.js'
 import type { Store } from '../stores/port.js'
 import type { RunningDigest } from './digest.js'
@@ -45,7 +45,7 @@ export class ArchivedRuns {
     const value = this.#store.get(key)
     if (value !== undefined) return this.#form.body(key, value)
     if (!this.#names(runId)) return undefined
-    throw new TallyError('ledger.corrupt', { key, problem: 'the value is missing' })
+    throw ledgerError('ledger.corrupt', { key, problem: 'the value is missing' })
   }
 
   /** Ids that begin with `prefix`, sorted. */

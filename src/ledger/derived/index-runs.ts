@@ -1,4 +1,4 @@
-import { type Hash, nextTurn, sha256, TallyError, type UnitId } from '../../core/index.js'
+import { type Hash, ledgerError, nextTurn, sha256, type UnitId } from '../../core/index.js'
 import type { Store } from '../stores/port.js'
 import type { RecordForm } from './record-form.js'
 
@@ -151,7 +151,7 @@ export class IndexRuns {
     const value = this.#store.get(key)
     // Every page of a run is written, also an empty one: without it a unit might be done again.
     if (value === undefined) {
-      throw new TallyError('ledger.corrupt', { key, problem: 'the value is missing' })
+      throw ledgerError('ledger.corrupt', { key, problem: 'the value is missing' })
     }
     return this.#form.body(key, value)
   }

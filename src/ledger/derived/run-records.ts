@@ -2,9 +2,9 @@ import {
   assert,
   type Json,
   type JsonObject,
+  ledgerError,
   type RunId,
-  shownText,
-  TallyError
+  shownText
 } from '../../core/index.js'
 import type { JournalItem } from '../item.js'
 import type { StoreKeys } from '../keys.js'
@@ -244,7 +244,7 @@ export class RunRecords {
     const key = this.#keys.visits(runId, block)
     const value = this.#store.get(key)
     if (value === undefined) {
-      throw new TallyError('ledger.corrupt', { key, problem: 'the value is missing' })
+      throw ledgerError('ledger.corrupt', { key, problem: 'the value is missing' })
     }
     return JSON.parse(this.#form.body(key, value).toString()) as RunCommit[]
   }

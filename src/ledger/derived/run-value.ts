@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type RunId, TallyError } from '../../core/index.js'
+import { type Json, type JsonObject, ledgerError, type RunId } from '../../core/index.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
 
 /** A commit that holds entries of a run: its number, and the number of the first such entry. */
@@ -107,7 +107,7 @@ export function decodeRun(key: string, runId: RunId, text: string): StoredRun {
   }
   const { blocks, entries, visits, last, started, status, upTo, updatedAt } = value
   if (!Array.isArray(visits)) {
-    throw new TallyError('ledger.corrupt', { key, problem: 'the run record is malformed' })
+    throw ledgerError('ledger.corrupt', { key, problem: 'the run record is malformed' })
   }
   const record =
     started === null

@@ -3,8 +3,8 @@ import {
   isHash,
   isTallyError,
   type Json,
-  sha256Hex,
-  TallyError
+  ledgerError,
+  sha256Hex
 } from '../../core/index.js'
 import type { StoreKeys } from '../keys.js'
 import { LogFrontier } from '../log/index.js'
@@ -105,7 +105,7 @@ function watermarkIn(store: Store, keys: StoreKeys, form: RecordForm): Watermark
   }
   const frontier = LogFrontier.decode(stored.logSize, Buffer.from(stored.frontier, 'hex'))
   if (!versions.has(stored.version) || frontier === undefined) {
-    throw new TallyError('ledger.corrupt', {
+    throw ledgerError('ledger.corrupt', {
       key: keys.derived,
       problem: 'the watermark of the derived records is malformed'
     })

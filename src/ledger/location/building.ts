@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorNumber, isTallyError, TallyError } from '../../core/index.js'
+import { errorNumber, isTallyError, ledgerError } from '../../core/index.js'
 import type { Stores } from '../stores/stores.js'
 import { createFile, readIfPresent, removeFile, syncDirectory } from './durable-file.js'
 import { type DataDirectory, isDataDirectory } from './marker.js'
@@ -35,7 +35,7 @@ export async function freeName(realPath: string): Promise<DataDirectory> {
 export async function refuseUnmarkedData(realPath: string): Promise<void> {
   for (const name of await dataDirectories(realPath)) {
     if (!(await isPending(realPath, name))) {
-      throw new TallyError('ledger.marker_missing', { path: realPath })
+      throw ledgerError('ledger.marker_missing', { path: realPath })
     }
   }
 }
@@ -113,7 +113,7 @@ async function begin(realPath: string, name: DataDirectory): Promise<void> {
   } catch (error) {
     if (errorNumber(error) !== 'EEXIST') throw error
     const problem = 'another process is making it'
-    throw new TallyError('ledger.locked', { path: realPath, problem }, { cause: error })
+    throw ledgerError('ledger.locked', { path: realPath, problem }, { cause: error })
   }
 }
 

@@ -10,7 +10,7 @@
  */
 import { mkdir, realpath, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorNumber, type IdentityId, TallyError } from '../../core/index.js'
+import { errorNumber, type IdentityId, ledgerError, TallyError } from '../../core/index.js'
 import { levelStores, type Stores } from '../stores/stores.js'
 import {
   buildData,
@@ -97,7 +97,7 @@ export async function initLocation(
   const release = claimLocation(realPath)
   try {
     if ((await readIfPresent(join(realPath, MARKER_FILE))) !== undefined) {
-      throw new TallyError('ledger.exists', { path: realPath })
+      throw ledgerError('ledger.exists', { path: realPath })
     }
     await refuseUnmarkedData(realPath)
     if (options.cleans === true) await removeUnfinished(realPath, stores)
@@ -124,7 +124,7 @@ async function buildFirst(
       return marker
     } catch (error) {
       if (errorNumber(error) !== 'EEXIST') throw error
-      throw new TallyError('ledger.exists', { path: realPath }, { cause: error })
+      throw ledgerError('ledger.exists', { path: realPath }, { cause: error })
     } finally {
       await letGo?.()
     }
@@ -233,7 +233,7 @@ class OpenLocation implements Location {
   ): Promise<void> {
     const path = join(this.realPath, name)
     if (!isDataDirectory(name) || !(await dataDirectories(this.realPath)).includes(name)) {
-      throw new TallyError('ledger.not_found', { path })
+      throw ledgerError('ledger.not_found', { path })
     }
     await syncDirectory(path)
     await this.#change((marker) => newMarker(name, { ...marker, ...options }))
@@ -295,7 +295,7 @@ async function readMarker(realPath: string): Promise<Marker> {
   const text = await readIfPresent(path)
   if (text !== undefined) return parseMarker(text, path)
   await refuseUnmarkedData(realPath)
-  throw new TallyError('ledger.not_found', { path: realPath })
+  throw ledgerError('ledger.not_found', { path: realPath })
 }
 
 async function realPathOf(directory: string): Promise<string> {
@@ -303,7 +303,7 @@ async function realPathOf(directory: string): Promise<string> {
     return await realpath(directory)
   } catch (error) {
     if (errorNumber(error) === 'ENOENT' || errorNumber(error) === 'ENOTDIR') {
-      throw new TallyError('ledger.not_found', { path: directory })
+      throw ledgerError('ledger.not_found', { path: directory })
     }
     throw error
   }

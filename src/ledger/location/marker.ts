@@ -13,8 +13,9 @@ import {
   isJsonObject,
   isTallyError,
   type Json,
+  ledgerError,
   parse,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 
 export const MARKER_FORMAT = 'tally-ledger'
@@ -60,8 +61,7 @@ export function encodeMarker(marker: Marker): string {
  * Throws `ledger.malformed_marker`, or `ledger.newer_version` for a version that is not known yet.
  */
 export function parseMarker(text: string, path: string): Marker {
-  const malformed = (problem: string) =>
-    new TallyError('ledger.malformed_marker', { path, problem })
+  const malformed = (problem: string) => ledgerError('ledger.malformed_marker', { path, problem })
   const value = strictJson(text, malformed)
   if (!isJsonObject(value) || value['format'] !== MARKER_FORMAT) {
     throw malformed(`it is not of the format ${MARKER_FORMAT}`)
@@ -71,7 +71,7 @@ export function parseMarker(text: string, path: string): Marker {
     throw malformed('formatVersion is not a positive integer')
   }
   if (version > LEDGER_FORMAT_VERSION) {
-    throw new TallyError('ledger.newer_version', {
+    throw ledgerError('ledger.newer_version', {
       path,
       found: version,
       known: LEDGER_FORMAT_VERSION

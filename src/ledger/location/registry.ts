@@ -6,7 +6,7 @@
  * before LevelDB is asked (L4). The register hangs on the global object because two installed
  * copies of this package share the process and its locks.
  */
-import { TallyError } from '../../core/index.js'
+import { ledgerError } from '../../core/index.js'
 
 const register = Symbol.for('tallystick/open-locations')
 
@@ -14,7 +14,7 @@ const register = Symbol.for('tallystick/open-locations')
 export function claimLocation(realPath: string): () => void {
   const claimed = openLocations()
   if (claimed.has(realPath)) {
-    throw new TallyError('ledger.locked', {
+    throw ledgerError('ledger.locked', {
       path: realPath,
       problem: 'this process has it open already'
     })

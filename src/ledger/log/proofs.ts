@@ -1,4 +1,11 @@
-import { type Hash, innerNode, isHash, sha256, TallyError } from '../../core/index.js'
+import {
+  type Hash,
+  innerNode,
+  isHash,
+  ledgerError,
+  sha256,
+  type TallyError
+} from '../../core/index.js'
 import { bytesToHex, hexToBytes } from '../merkle.js'
 import { completeSubtrees, type ReadHash } from './frontier.js'
 
@@ -182,5 +189,5 @@ function isCount(value: number): boolean {
 }
 
 function outOfRange(part: string, size: number): TallyError {
-  return new TallyError('ledger.proof_out_of_range', { part, size })
+  return ledgerError('ledger.proof_out_of_range', { part, size })
 }

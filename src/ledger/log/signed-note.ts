@@ -1,4 +1,4 @@
-import { limits, TallyError } from '../../core/index.js'
+import { ledgerError, limits, type TallyError } from '../../core/index.js'
 import { bytesToHex, hexToBytes } from '../merkle.js'
 import { fromBase64, toBase64 } from './base64.js'
 import { isNoteName, noteKeyId, type VerifierKey } from './verifier-key.js'
@@ -85,7 +85,7 @@ export function signaturesBy(note: SignedNote, key: VerifierKey): readonly NoteS
 }
 
 export function malformedNote(problem: string): TallyError {
-  return new TallyError('ledger.malformed_note', { problem })
+  return ledgerError('ledger.malformed_note', { problem })
 }
 
 function parseSignatureLine(line: string): NoteSignature {

@@ -1,4 +1,4 @@
-import { assert, innerNode, TallyError } from '../../core/index.js'
+import { assert, innerNode, ledgerError } from '../../core/index.js'
 import type { ReadHash } from './frontier.js'
 
 /**
@@ -52,7 +52,7 @@ export function tileHashReader(readTile: ReadTile): ReadHash {
     const offset = (first % TILE_WIDTH) * HASH_BYTES
     const bytes = readTile(tileLevel, tileIndex)
     if (bytes === undefined || bytes.length < offset + width * HASH_BYTES) {
-      throw new TallyError('ledger.malformed_tile', { level: tileLevel, index: tileIndex })
+      throw ledgerError('ledger.malformed_tile', { level: tileLevel, index: tileIndex })
     }
     return tileRoot(bytes.subarray(offset, offset + width * HASH_BYTES))
   }
@@ -110,7 +110,7 @@ function partialTile(readTile: ReadTile, level: number, index: number, width: nu
   if (width === 0) return new Uint8Array()
   const bytes = readTile(level, index)
   if (bytes === undefined || bytes.length < width * HASH_BYTES) {
-    throw new TallyError('ledger.malformed_tile', { level, index })
+    throw ledgerError('ledger.malformed_tile', { level, index })
   }
   return bytes.subarray(0, width * HASH_BYTES)
 }

@@ -1,4 +1,4 @@
-import { limits, sha256, TallyError } from '../../core/index.js'
+import { ledgerError, limits, sha256, type TallyError } from '../../core/index.js'
 import { bytesToHex } from '../merkle.js'
 import { fromBase64, toBase64 } from './base64.js'
 
@@ -67,5 +67,5 @@ function isKnown(algorithm: number): boolean {
 }
 
 function malformed(problem: string): TallyError {
-  return new TallyError('ledger.malformed_verifier_key', { problem })
+  return ledgerError('ledger.malformed_verifier_key', { problem })
 }

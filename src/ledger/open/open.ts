@@ -1,4 +1,4 @@
-import { type IdentityId, isTallyError, type StateRoot, TallyError } from '../../core/index.js'
+import { type IdentityId, isTallyError, ledgerError, type StateRoot } from '../../core/index.js'
 import { publicKeyBytes, verify } from '../../identity/index.js'
 import { keysAt, scannedTo } from '../archive/boundary.js'
 import type { ArchivedHistory } from '../archive/history.js'
@@ -30,7 +30,7 @@ import { startingPoint } from './starting-point.js'
 export async function createLedger(options: CreateLedgerOptions): Promise<OpenLedger> {
   const { store, identity } = options
   if (await beginLedger(store, identity)) return openLedger(options)
-  throw new TallyError('ledger.identity_exists', { identity })
+  throw ledgerError('ledger.identity_exists', { identity })
 }
 
 /** Writes the first head of an identity; false when the store has one already. */
@@ -61,7 +61,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger
   if (headBytes === undefined) {
     const creates = create === 'if-absent' && blobKey !== undefined
     if (creates) return createLedger({ ...options, blobKey })
-    throw new TallyError('ledger.identity_missing', { identity })
+    throw ledgerError('ledger.identity_missing', { identity })
   }
   const found = await check({
     store,
@@ -74,7 +74,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger
   const { publicKey } = found.chainHead
   const { signer } = options
   if (found.unsafe === undefined && !readOnly && signer.publicKey !== publicKey) {
-    throw new TallyError('ledger.wrong_signer', {
+    throw ledgerError('ledger.wrong_signer', {
       identity,
       expected: publicKey,
       actual: signer.publicKey
@@ -287,7 +287,7 @@ async function takeEpoch(
       deletes: []
     }
   ])
-  if (taken !== true) throw new TallyError('ledger.fenced', { ledger: identity })
+  if (taken !== true) throw ledgerError('ledger.fenced', { ledger: identity })
   return { head, headBytes }
 }
 

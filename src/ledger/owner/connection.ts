@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { isLarge, type Json, limits, TallyError } from '../../core/index.js'
+import { coreError, isLarge, type Json, ledgerError, limits } from '../../core/index.js'
 import {
   type ClientMessage,
   encodeMessage,
@@ -139,7 +139,7 @@ export class ServedConnection {
     this.#lastId = id
     if (this.#work.size >= this.#options.requestsMax) {
       const problem = `${this.#work.size} requests are under way`
-      this.#send(encodeMessage({ id, error: toRemote(new TallyError('owner.busy', { problem })) }))
+      this.#send(encodeMessage({ id, error: toRemote(ledgerError('owner.busy', { problem })) }))
       return
     }
     const abort = new AbortController()
@@ -197,7 +197,7 @@ export class ServedConnection {
     const actual = Buffer.byteLength(line)
     const limit = this.#options.responseBytesMax
     if (actual <= limit) return line
-    throw new TallyError('core.limit_exceeded', { what: 'The answer in bytes', actual, limit })
+    throw coreError('core.limit_exceeded', { what: 'The answer in bytes', actual, limit })
   }
 
   #send(line: string): void {

@@ -1,4 +1,4 @@
-import { type IdentityId, isTallyError, TallyError } from '../../core/index.js'
+import { type IdentityId, isTallyError, ledgerError, type TallyError } from '../../core/index.js'
 import {
   hasOwner,
   namingHolder,
@@ -123,7 +123,7 @@ function refuseOthers(realPath: string, owner: OwnerFile): void {
 }
 
 function locked(path: string, problem: string): TallyError {
-  return new TallyError('ledger.locked', { path, problem })
+  return ledgerError('ledger.locked', { path, problem })
 }
 
 async function locate(

@@ -1,6 +1,6 @@
 import { open, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorNumber, limits, systemClock, TallyError } from '../../core/index.js'
+import { errorNumber, ledgerError, limits, systemClock } from '../../core/index.js'
 
 const OPENING_FILE = 'opening'
 
@@ -40,7 +40,7 @@ async function take(path: string, realPath: string): Promise<void> {
       await rm(path, { force: true })
     }
   }
-  throw new TallyError('ledger.locked', { path: realPath, problem: 'another process opens it' })
+  throw ledgerError('ledger.locked', { path: realPath, problem: 'another process opens it' })
 }
 
 const TRIES = 3

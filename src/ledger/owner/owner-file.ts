@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import {
   canonicalize,
   errorNumber,
+  ledgerError,
   limits,
   type Random,
   systemClock,
   systemRandom,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 import { OWNER_FILE, OWNER_FILE_FORMAT } from '../../owner/index.js'
 
@@ -107,7 +108,7 @@ export class OwnerFile {
   }
 
   #refuse(): never {
-    throw new TallyError('ledger.fenced', { ledger: this.#path })
+    throw ledgerError('ledger.fenced', { ledger: this.#path })
   }
 }
 
@@ -118,8 +119,8 @@ function refusalOf(error: unknown, path: string): TallyError {
   const options = { cause: error }
   // Its temporary name is the same for all: of two that open at once one may find it gone.
   if (kind === 'EEXIST' || kind === 'ENOENT') {
-    return new TallyError('ledger.locked', { path, problem: 'another process opens it' }, options)
+    return ledgerError('ledger.locked', { path, problem: 'another process opens it' }, options)
   }
   const problem = `its owner file cannot be written (${kind})`
-  return new TallyError('store.open_failed', { path, problem }, options)
+  return ledgerError('store.open_failed', { path, problem }, options)
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isError, isTallyError, TallyError } from '../../core/index.js'
+import { isError, isTallyError, ledgerError } from '../../core/index.js'
 import { hasOwner, namingHolder } from '../../owner/index.js'
 import { inspectLocation, openLocation } from '../location/index.js'
 import { levelStores } from '../stores/stores.js'
@@ -17,7 +17,7 @@ export type ReadableStore = Omit<HeldStore, 'socket'>
  */
 export async function holdForReading(directory: string): Promise<ReadableStore> {
   const found = await inspectLocation(directory)
-  if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
+  if (found === undefined) throw ledgerError('ledger.not_found', { path: directory })
   const { realPath, marker } = found
   const isWritable = (await canWrite(realPath)) && (await canWrite(join(realPath, marker.live)))
   return isWritable ? holdStore(directory) : readScratch(directory)
@@ -29,7 +29,7 @@ async function readScratch(directory: string): Promise<ReadableStore> {
   try {
     if (await hasOwner(path)) {
       const problem = 'another process answers at its owner socket'
-      throw await namingHolder(path, new TallyError('ledger.locked', { path, problem }))
+      throw await namingHolder(path, ledgerError('ledger.locked', { path, problem }))
     }
     const { scratchOf } = await import('../stores/scratch.js')
     const { path: scratch, remove } = await scratchOf(livePath)
@@ -48,7 +48,7 @@ async function readScratch(directory: string): Promise<ReadableStore> {
   } catch (error) {
     location.release()
     if (isTallyError(error) || !isError(error)) throw error
-    throw new TallyError('store.open_failed', { path, problem: error.message }, { cause: error })
+    throw ledgerError('store.open_failed', { path, problem: error.message }, { cause: error })
   }
 }
 

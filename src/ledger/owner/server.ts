@@ -13,7 +13,7 @@
  */
 import { chmod, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
-import { type IdentityId, limits, TallyError } from '../../core/index.js'
+import { type IdentityId, ledgerError, limits } from '../../core/index.js'
 import {
   encodeGreeting,
   encodeRefusal,
@@ -76,7 +76,7 @@ export class OwnerSocket {
   ): Promise<OwnerSocket> {
     if (await hasOwner(realPath, environment)) {
       const problem = 'another process answers at its owner socket'
-      throw new TallyError('ledger.locked', { path: realPath, problem })
+      throw ledgerError('ledger.locked', { path: realPath, problem })
     }
     const places = socketAddresses(realPath, environment)
     const chosen = address ?? (await prepareSocketAddress(places, environment))
@@ -89,7 +89,7 @@ export class OwnerSocket {
       await chmod(path, 0o600)
     } catch (error) {
       server.close()
-      throw new TallyError(
+      throw ledgerError(
         'ledger.locked',
         { path: realPath, problem: `its owner socket cannot be taken (${String(error)})` },
         { cause: error }
@@ -149,7 +149,7 @@ async function handlerOf(options: ServeOptions, named: string): Promise<ServedId
   const { identity, handle, others } = options
   if (named === identity) return { handle, release: () => undefined }
   if (others !== undefined) return others(named)
-  throw new TallyError('owner.wrong_ledger', { expected: named, actual: identity })
+  throw ledgerError('owner.wrong_ledger', { expected: named, actual: identity })
 }
 
 function listen(server: Server, path: string): Promise<void> {

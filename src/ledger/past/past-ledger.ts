@@ -2,8 +2,8 @@ import {
   type Hash,
   type IdentityId,
   isTallyError,
-  type RunId,
-  TallyError
+  ledgerError,
+  type RunId
 } from '../../core/index.js'
 import type { ChainHead } from '../chain/chain-head.js'
 import { codesOf } from '../derived/codes.js'
@@ -125,8 +125,7 @@ class OpenPast implements PastLedger {
   async inclusion(leaf: number): Promise<PastInclusion> {
     const { size, readHash } = await this.#parts.logHashes()
     const [line] = await this.log(leaf, leaf + 1)
-    if (line === undefined || leaf >= size)
-      throw new TallyError('receipt.not_found', { which: leaf })
+    if (line === undefined || leaf >= size) throw ledgerError('receipt.not_found', { which: leaf })
     const hashes = inclusionProof(leaf, size, readHash)
     const root = LogFrontier.fromHashes(size, readHash).root()
     const hash = leafHash(line.text)

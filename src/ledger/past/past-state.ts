@@ -1,4 +1,4 @@
-import { type IdentityId, limits, nextTurn, TallyError } from '../../core/index.js'
+import { type IdentityId, ledgerError, limits, nextTurn } from '../../core/index.js'
 import type { ChainHead } from '../chain/chain-head.js'
 import { isRotation, rotatedKey } from '../chain/keys-in-force.js'
 import { parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
@@ -222,7 +222,7 @@ export class PastState {
 
   #writing(index: number): WritingReceipt {
     const writing = this.#receiptAt(index)
-    if (writing === undefined) throw new TallyError('receipt.not_found', { which: index })
+    if (writing === undefined) throw ledgerError('receipt.not_found', { which: index })
     return writing
   }
 }

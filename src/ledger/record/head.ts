@@ -1,4 +1,11 @@
-import { type Hash, isHash, isJsonObject, type Json, jsonIn, TallyError } from '../../core/index.js'
+import {
+  type Hash,
+  isHash,
+  isJsonObject,
+  type Json,
+  jsonIn,
+  ledgerError
+} from '../../core/index.js'
 import { corrupt } from './record.js'
 
 export const HEAD_VERSION = 1
@@ -39,7 +46,7 @@ export function parseHead(key: string, text: string): Head {
   if (!isJsonObject(value)) throw corrupt(key, 'the head is not an object')
   const { version } = value
   if (typeof version === 'number' && version > HEAD_VERSION) {
-    throw new TallyError('ledger.newer_version', { path: key, found: version, known: HEAD_VERSION })
+    throw ledgerError('ledger.newer_version', { path: key, found: version, known: HEAD_VERSION })
   }
   const head: Head = {
     epoch: count(value['epoch']),

@@ -5,8 +5,9 @@ import {
   isJsonObject,
   isRunId,
   type Json,
+  ledgerError,
   type RunId,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 
 /**
@@ -246,5 +247,5 @@ export function hasEntryFields(value: Json): value is Json & EntryFields {
 }
 
 export function corrupt(key: string, problem: string): TallyError {
-  return new TallyError('ledger.corrupt', { key, problem })
+  return ledgerError('ledger.corrupt', { key, problem })
 }

@@ -1,10 +1,10 @@
 import {
   type Hash,
   isHash,
+  ledgerError,
   type PublicKey,
   type Signature,
-  sha256Hex,
-  TallyError
+  sha256Hex
 } from '../../core/index.js'
 
 /**
@@ -120,7 +120,7 @@ export function receiptHashIn(text: string): Hash {
   const hashAt = timestampAt - SIGNATURE_FIELD - RESULT_HASH_FIELD - RECEIPT_HASH_FIELD
   const hash = digits(text, hashAt + receiptHashMark.length, 64)
   if (hashAt > 0 && text.startsWith(receiptHashMark, hashAt) && isHash(hash)) return hash
-  throw new TallyError('ledger.corrupt', { key: 'receipt', problem: 'a receipt is malformed' })
+  throw ledgerError('ledger.corrupt', { key: 'receipt', problem: 'a receipt is malformed' })
 }
 
 /** Where the timestamp field begins: the digits before the fixed end are walked back. */

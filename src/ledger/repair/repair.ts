@@ -1,4 +1,4 @@
-import { type IdentityId, TallyError } from '../../core/index.js'
+import { type IdentityId, ledgerError, type TallyError } from '../../core/index.js'
 import { sourceStore } from '../archive/asked.js'
 import { StoreKeys } from '../keys.js'
 import { removeDerived } from '../open/derived-records.js'
@@ -91,7 +91,7 @@ const withArchives =
   'give all archives, to make the ledger again in a new directory (--cut --archive FILE)'
 
 function refused(problem: string): TallyError {
-  return new TallyError('ledger.not_recoverable', { problem })
+  return ledgerError('ledger.not_recoverable', { problem })
 }
 
 /** Whether history is archived; where the record of it is lost, those of archived runs say so. */

@@ -1,4 +1,4 @@
-import { isTallyError, TallyError } from '../../core/index.js'
+import { isTallyError, ledgerError, type TallyError } from '../../core/index.js'
 import { repairLevelDirectory } from '../stores/level.js'
 import { isUnreadable } from '../stores/level-errors.js'
 import type { Store } from '../stores/port.js'
@@ -39,7 +39,7 @@ export class SalvagingStores implements Stores {
       await remove()
       if (isTallyError(error)) throw error
       const problem = 'nothing of its database can be read any more'
-      throw new TallyError('ledger.not_recoverable', { problem }, { cause: error })
+      throw ledgerError('ledger.not_recoverable', { problem }, { cause: error })
     }
   }
 

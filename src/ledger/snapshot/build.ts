@@ -1,10 +1,10 @@
 import {
   type Hash,
   isTallyError,
+  ledgerError,
   type PublicKey,
   type RunId,
-  sha256Hex,
-  TallyError
+  sha256Hex
 } from '../../core/index.js'
 import { wrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
@@ -89,7 +89,7 @@ export async function buildFromSnapshot(options: {
   const problem = problemIn(report)
   const relation = () => history.again(target, commits)
   if (problem === undefined) return { relation, report, openRuns }
-  throw new TallyError('snapshot.not_verified', { path: snapshot.path, problem })
+  throw ledgerError('snapshot.not_verified', { path: snapshot.path, problem })
 }
 
 /** Takes lines in, each checked as far as it can be alone. */

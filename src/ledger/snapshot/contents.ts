@@ -1,4 +1,4 @@
-import { type IdentityId, limits, type PublicKey, TallyError } from '../../core/index.js'
+import { coreError, type IdentityId, limits, type PublicKey } from '../../core/index.js'
 import { unwrapText, unwrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { ChainScan } from '../open/scan.js'
@@ -73,7 +73,7 @@ export class SnapshotContents {
     for await (const { kind, text } of lines) {
       const length = Buffer.byteLength(text)
       if (length > limits.SNAPSHOT_LINE_BYTES_MAX) {
-        throw new TallyError('core.limit_exceeded', {
+        throw coreError('core.limit_exceeded', {
           what: 'line of a snapshot',
           limit: limits.SNAPSHOT_LINE_BYTES_MAX,
           actual: length

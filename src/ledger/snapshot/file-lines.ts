@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { isTallyError, TallyError } from '../../core/index.js'
+import { isTallyError, ledgerError } from '../../core/index.js'
 
 const NEWLINE = 0x0a
 
@@ -41,11 +41,11 @@ export class SnapshotFileLines {
   static async open(path: string, kind: FileKind = 'snapshot'): Promise<SnapshotFileLines> {
     const found = await stat(path).catch((cause: unknown) => {
       const problem = cause instanceof Error ? cause.message : String(cause)
-      throw new TallyError(`${kind}.unreadable`, { path, problem }, { cause })
+      throw ledgerError(`${kind}.unreadable`, { path, problem }, { cause })
     })
     // A pipe or a device may never end.
     if (!found.isFile()) {
-      throw new TallyError(`${kind}.unreadable`, { path, problem: 'it is no file' })
+      throw ledgerError(`${kind}.unreadable`, { path, problem: 'it is no file' })
     }
     const file = createReadStream(path)
     if (!path.endsWith('.gz')) return new SnapshotFileLines({ path, kind }, [file], file)
@@ -83,7 +83,7 @@ export class SnapshotFileLines {
 
   refuse(problem: string): never {
     const place = { path: this.path, line: this.line }
-    throw new TallyError(`${this.#kind}.malformed`, { ...place, problem })
+    throw ledgerError(`${this.#kind}.malformed`, { ...place, problem })
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import { type IdentityId, isTallyError, TallyError } from '../../core/index.js'
+import { type IdentityId, isTallyError, ledgerError } from '../../core/index.js'
 import { archivedIn } from '../archive/history.js'
 import { unwrapText } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
@@ -36,7 +36,7 @@ export class History {
     const archived = store === undefined ? undefined : archivedIn(store, identity)
     if (archived !== undefined) {
       const { archive } = archived.context
-      throw new TallyError('snapshot.over_archives', { archive }, { cause: archived })
+      throw ledgerError('snapshot.over_archives', { archive }, { cause: archived })
     }
     return new History(store, keys, store === undefined ? 0 : await commitsIn(store, keys))
   }
@@ -46,7 +46,7 @@ export class History {
     if (seq >= this.#commits) return
     const there = this.#at(seq)
     if (there === undefined || there === text) return
-    throw new TallyError('snapshot.diverges', { problem: `commit ${seq} is another one` })
+    throw ledgerError('snapshot.diverges', { problem: `commit ${seq} is another one` })
   }
 
   /**
@@ -70,7 +70,7 @@ export class History {
     if (damage === undefined) return 'held'
     if (commits === this.#commits) return 'extends'
     const problem = `${damage}, and the snapshot lacks what follows ${commits}`
-    throw new TallyError('snapshot.diverges', { problem })
+    throw ledgerError('snapshot.diverges', { problem })
   }
 
   #damage(): string | undefined {

@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { ledgerError } from '../../core/index.js'
 import { inspectLocation } from '../location/index.js'
 import type { HeldStore } from '../owner/held-store.js'
 import type { Restoring } from '../restoring.js'
@@ -28,7 +28,7 @@ export async function importIntoOpen(
   const before = location.marker.live
   let isHeld = false
   const goOn = () => {
-    if (isCalledOff()) throw new TallyError('ledger.closed', {})
+    if (isCalledOff()) throw ledgerError('ledger.closed', {})
   }
   const decides = async () => {
     goOn()

@@ -1,4 +1,4 @@
-import { type Hash, type IdentityId, type RunId, TallyError } from '../../core/index.js'
+import { coreError, type Hash, type IdentityId, ledgerError, type RunId } from '../../core/index.js'
 import { StoreKeys } from '../keys.js'
 import { initLocation, inspectLocation, type Location, mainIdentity } from '../location/index.js'
 import { type HeldStore, holdStore } from '../owner/held-store.js'
@@ -163,12 +163,12 @@ async function within<Result>(
 function refuseOther({ marker, realPath: path }: Location, actual: IdentityId): void {
   const expected = mainIdentity(marker)
   if (expected === undefined || marker.identities.includes(actual)) return
-  throw new TallyError('snapshot.other_identity', { path, expected, actual })
+  throw ledgerError('snapshot.other_identity', { path, expected, actual })
 }
 
 function only<Value>(values: readonly Value[]): Value {
   const [value] = values
-  if (value === undefined) throw new TallyError('core.internal', { problem: 'nothing was built' })
+  if (value === undefined) throw coreError('core.internal', { problem: 'nothing was built' })
   return value
 }
 

@@ -1,5 +1,5 @@
 import { createHash, type Hash as Hashing } from 'node:crypto'
-import { limits, TallyError } from '../../core/index.js'
+import { ledgerError, limits } from '../../core/index.js'
 import { SnapshotFileLines } from './file-lines.js'
 import {
   type Parsed,
@@ -46,7 +46,7 @@ export class SnapshotReader {
       if (bytes === undefined) lines.refuse('the file is empty')
       const text = textOf(lines, bytes)
       const other = unknownVersion(text)
-      if (other !== undefined) throw new TallyError('snapshot.unknown_version', { path, ...other })
+      if (other !== undefined) throw ledgerError('snapshot.unknown_version', { path, ...other })
       const header = accepted(lines, parseHeader(text))
       return new SnapshotReader(lines, header, createHash('sha256').update(bytes).update('\n'))
     } catch (error) {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { errorNumber, isTallyError, systemRandom, TallyError } from '../../core/index.js'
+import { errorNumber, isTallyError, ledgerError, systemRandom } from '../../core/index.js'
 import { syncDirectory } from '../location/durable-file.js'
 import type { FileKind } from './file-lines.js'
 
@@ -31,7 +31,7 @@ export async function createWhole(
   } catch (error) {
     if (isTallyError(error)) throw error
     const problem = errorNumber(error) === 'EEXIST' ? 'it is there already' : messageOf(error)
-    throw new TallyError(`${kind}.unwritable`, { path, problem }, { cause: error })
+    throw ledgerError(`${kind}.unwritable`, { path, problem }, { cause: error })
   } finally {
     await rm(temporary, { force: true })
   }

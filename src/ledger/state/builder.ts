@@ -1,4 +1,4 @@
-import { present, TallyError } from '../../core/index.js'
+import { ledgerError, present } from '../../core/index.js'
 import { type Bytes32, differingBit, InnerNode, LeafNode, type TreeNode } from './node.js'
 import { StateTree, toBytes32 } from './tree.js'
 
@@ -26,7 +26,7 @@ export class StateTreeBuilder {
     const leaf = new LeafNode(key, valueHash)
     if (this.#last !== undefined) {
       if (key <= this.#last) {
-        throw new TallyError('ledger.malformed_state_page', {
+        throw ledgerError('ledger.malformed_state_page', {
           problem: 'its entries are not in ascending order'
         })
       }

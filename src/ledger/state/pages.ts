@@ -1,4 +1,4 @@
-import { assert, TallyError } from '../../core/index.js'
+import { assert, ledgerError, type TallyError } from '../../core/index.js'
 import { StateTreeBuilder } from './builder.js'
 import { firstLeaf, isBitSet, type TreeNode } from './node.js'
 import type { StateTree } from './tree.js'
@@ -129,5 +129,5 @@ function subtreeOf(top: TreeNode | undefined, page: number): TreeNode | undefine
 }
 
 function malformed(problem: string): TallyError {
-  return new TallyError('ledger.malformed_state_page', { problem })
+  return ledgerError('ledger.malformed_state_page', { problem })
 }

@@ -1,4 +1,4 @@
-import { isError, isTallyError, TallyError } from '../../core/index.js'
+import { isError, isTallyError, ledgerError, type TallyError } from '../../core/index.js'
 
 /** Translates a refusal of LevelDB to open. */
 export function openError(path: string, error: unknown): TallyError {
@@ -6,19 +6,19 @@ export function openError(path: string, error: unknown): TallyError {
   const problem = problemOf(error)
   switch (codeOf(error)) {
     case 'LEVEL_LOCKED':
-      return new TallyError('ledger.locked', { path, problem: 'another process has it' }, options)
+      return ledgerError('ledger.locked', { path, problem: 'another process has it' }, options)
     case 'LEVEL_CORRUPTION':
-      return new TallyError('ledger.corrupt', { key: path, problem }, options)
+      return ledgerError('ledger.corrupt', { key: path, problem }, options)
     default:
       return isDamage(problem)
-        ? new TallyError('ledger.corrupt', { key: path, problem }, options)
-        : new TallyError('store.open_failed', { path, problem }, options)
+        ? ledgerError('ledger.corrupt', { key: path, problem }, options)
+        : ledgerError('store.open_failed', { path, problem }, options)
   }
 }
 
 /** Translates a failed write or close. */
 export function writeError(path: string, error: unknown): TallyError {
-  return new TallyError('store.write_failed', { path, problem: problemOf(error) }, { cause: error })
+  return ledgerError('store.write_failed', { path, problem: problemOf(error) }, { cause: error })
 }
 
 /** Translates a failed read of `key`. */
@@ -28,11 +28,11 @@ export function readError(path: string, key: string, error: unknown): TallyError
   switch (codeOf(error)) {
     case 'LEVEL_DATABASE_NOT_OPEN':
     case 'LEVEL_ITERATOR_NOT_OPEN':
-      return new TallyError('store.closed', { path }, options)
+      return ledgerError('store.closed', { path }, options)
     case 'LEVEL_CORRUPTION':
-      return new TallyError('ledger.corrupt', { key, problem }, options)
+      return ledgerError('ledger.corrupt', { key, problem }, options)
     default:
-      return new TallyError('store.read_failed', { path, problem }, options)
+      return ledgerError('store.read_failed', { path, problem }, options)
   }
 }
 

@@ -16,7 +16,7 @@
  */
 import { mkdir, readdir } from 'node:fs/promises'
 import type { Level } from 'level'
-import { isError, TallyError } from '../../core/index.js'
+import { isError, ledgerError, type TallyError } from '../../core/index.js'
 import { Conditions } from './conditions.js'
 import { openError, readError, writeError } from './level-errors.js'
 import type { KeyRange, Store, StoreItem } from './port.js'
@@ -35,7 +35,7 @@ export async function openLevelStore({
   readonly create: boolean
 }): Promise<Store> {
   if (create) {
-    if ((await filesOf(path)).length > 0) throw new TallyError('ledger.exists', { path })
+    if ((await filesOf(path)).length > 0) throw ledgerError('ledger.exists', { path })
     await mkdir(path, { recursive: true, mode: 0o700 })
   } else await checkCurrent(path)
   const database = await newDatabase(path, { createIfMissing: create, errorIfExists: create })
@@ -79,9 +79,9 @@ async function checkCurrent(path: string): Promise<void> {
   const files = await filesOf(path)
   if (files.includes('CURRENT')) return
   if (!files.some((file) => file.startsWith('MANIFEST') || file.endsWith('.ldb'))) {
-    throw new TallyError('ledger.not_found', { path })
+    throw ledgerError('ledger.not_found', { path })
   }
-  throw new TallyError('ledger.corrupt', { key: path, problem: 'the file CURRENT is missing' })
+  throw ledgerError('ledger.corrupt', { key: path, problem: 'the file CURRENT is missing' })
 }
 
 /** The library is loaded here: a program that imports tallystick may never open a directory. */
@@ -263,7 +263,7 @@ class LevelStore implements Store {
   }
 
   #closed(): TallyError {
-    return new TallyError('store.closed', { path: this.#path })
+    return ledgerError('store.closed', { path: this.#path })
   }
 }
 

@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { ledgerError } from '../../core/index.js'
 import { Conditions } from './conditions.js'
 import type { KeyRange, Store, StoreItem } from './port.js'
 import { SortedMap } from './sorted-map.js'
@@ -50,7 +50,7 @@ class MemoryStore implements Store {
   }
 
   #check(): void {
-    if (!this.#open) throw new TallyError('store.closed', { path: 'memory' })
+    if (!this.#open) throw ledgerError('store.closed', { path: 'memory' })
   }
 }
 

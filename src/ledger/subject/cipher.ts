@@ -3,8 +3,9 @@ import {
   type IdentityId,
   isJsonObject,
   type JsonObject,
+  ledgerError,
   type RunId,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 import { corrupt, type RecordItem } from '../record/record.js'
 import { decryptText, encryptText, keyOfText } from './encrypted-text.js'
@@ -28,7 +29,7 @@ export function subjectOf(started: JsonObject | undefined): SubjectId | undefine
 
 /** What is said of something whose key is not here. */
 export function erased(what: string): TallyError {
-  return new TallyError('ledger.erased', { what })
+  return ledgerError('ledger.erased', { what })
 }
 
 /** An item of a commit record as it is read: `closedBy`, where the key to it is not here. */
@@ -168,7 +169,7 @@ export class SubjectCipher {
 
   #keyOf(id: SubjectId): Uint8Array {
     const key = this.#keys?.get(id)
-    if (key === undefined) throw new TallyError('ledger.no_subject_key', {})
+    if (key === undefined) throw ledgerError('ledger.no_subject_key', {})
     return key
   }
 

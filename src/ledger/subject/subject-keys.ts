@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { TallyError } from '../../core/index.js'
+import { ledgerError, type TallyError } from '../../core/index.js'
 
 /** Names the key of a subject: 32 hex digits, which say nothing of it without the blob key. */
 export type SubjectId = string & { readonly subjectId: unique symbol }
@@ -52,5 +52,5 @@ export class SubjectKeysInMemory implements SubjectKeys {
 
 /** Of a kind of ledger that cannot erase. Throws `ledger.no_subjects`. */
 export function noSubjects(): TallyError {
-  return new TallyError('ledger.no_subjects', {})
+  return ledgerError('ledger.no_subjects', {})
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, limits, type RunId, TallyError } from '../../core/index.js'
+import { coreError, type JsonObject, ledgerError, limits, type RunId } from '../../core/index.js'
 import { beginsRun, runChangesOf } from '../derived/run-records.js'
 import type { JournalItem } from '../item.js'
 import { type SubjectCipher, subjectOf } from './cipher.js'
@@ -48,7 +48,7 @@ export class RunSubjects implements LedgerSubjects {
 
   async begin(subject: string): Promise<void> {
     const id = this.idOf(subject)
-    if (this.isErased(id)) throw new TallyError('ledger.subject_erased', {})
+    if (this.isErased(id)) throw ledgerError('ledger.subject_erased', {})
     await this.#keys?.create(id)
     // It may have been erased meanwhile.
     if (this.isErased(id)) await this.destroy(id)
@@ -58,7 +58,7 @@ export class RunSubjects implements LedgerSubjects {
     const limit = limits.RUNS_LIVE_MAX
     if (this.#expected.size >= limit) {
       const what = 'Runs with a subject that are about to begin'
-      throw new TallyError('core.limit_exceeded', { what, actual: limit + 1, limit })
+      throw coreError('core.limit_exceeded', { what, actual: limit + 1, limit })
     }
     this.#expected.set(runId, this.idOf(subject))
   }
@@ -125,7 +125,7 @@ export class RunSubjects implements LedgerSubjects {
     const { subject } = JSON.parse(first) as { readonly subject?: unknown }
     if (typeof subject !== 'string') return undefined
     const id = this.idOf(subject)
-    if (this.isErased(id)) throw new TallyError('ledger.subject_erased', {})
+    if (this.isErased(id)) throw ledgerError('ledger.subject_erased', {})
     return id
   }
 }

@@ -4,7 +4,7 @@ import {
   type LastReceiptReplay,
   replayLastReceipt
 } from '../../audit/index.js'
-import { type Clock, isTallyError, limits, TallyError } from '../../core/index.js'
+import { type Clock, isTallyError, limits, runtimeError } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 
 /**
@@ -42,7 +42,7 @@ export async function checkLastReceipt(options: {
       const { field, key, signed, computed } = verdict
       const about = key === undefined ? field : `${field} (${key})`
       const problem = `${about}: signed ${shown(signed)}, computed ${shown(computed)}`
-      const { message } = new TallyError('runtime.replay_mismatch', { index, problem })
+      const { message } = runtimeError('runtime.replay_mismatch', { index, problem })
       return { warnings: [message], ...(difference === undefined ? {} : { difference }) }
     }
     case 'not_checked':

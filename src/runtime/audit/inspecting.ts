@@ -1,12 +1,12 @@
 import type { EventEmitter } from 'eventemitter3'
 import type { RecordedEntry, RunStarted } from '../../block/index.js'
 import {
+  blockError,
   type Hash,
   type IdentityId,
   type Json,
   limits,
-  type RunId,
-  TallyError
+  type RunId
 } from '../../core/index.js'
 import type {
   InspectionEvents,
@@ -70,7 +70,7 @@ export class Inspections {
   async *run(runId: RunId, options: InspectionOptions = {}): AsyncGenerator<InspectionMessage> {
     const run = new InspectedRun(runId, this.#parts, options)
     yield* run.read()
-    if (run.entries === 0) throw new TallyError('run.not_found', { runId })
+    if (run.entries === 0) throw blockError('run.not_found', { runId })
   }
 
   /** Resolves when what is durable was shown to all. */

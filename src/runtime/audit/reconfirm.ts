@@ -1,13 +1,13 @@
 import type { EventEmitter } from 'eventemitter3'
 import type { JournalEntry, RunStarted } from '../../block/index.js'
 import {
+  blockError,
   hashJson,
   isJsonObject,
   type Json,
   type RunId,
   shownText,
-  systemClock,
-  TallyError
+  systemClock
 } from '../../core/index.js'
 import type {
   BlockPlace,
@@ -67,7 +67,7 @@ export async function reconfirmRun(
 ): Promise<readonly TransactionCheck[]> {
   const { ledger, registry } = parts
   const record = ledger.run(runId)
-  if (record === undefined) throw new TallyError('run.not_found', { runId })
+  if (record === undefined) throw blockError('run.not_found', { runId })
   const { transactionTexts } = await import('../../executor/index.js')
   const started = record.started as unknown as RunStarted
   const used = (name: string) => (registry.composite(name) ?? null) as unknown as Json

@@ -10,13 +10,13 @@ import {
   verifyLedgerDeep
 } from '../../audit/index.js'
 import {
+  blockError,
   type Clock,
   type Hash,
   type IdentityId,
   limits,
   type RunId,
-  systemClock,
-  TallyError
+  systemClock
 } from '../../core/index.js'
 import {
   archivedIn,
@@ -126,7 +126,7 @@ export function auditOf({
     recording: async (run) => {
       checkWhole()
       const recording = await recordRun({ ...parts, run: run as RunId, key })
-      if (recording === undefined) throw new TallyError('run.not_found', { runId: run })
+      if (recording === undefined) throw blockError('run.not_found', { runId: run })
       return recording
     }
   }

@@ -6,7 +6,7 @@ import {
   type QueueLimits,
   queueNameProblem
 } from '../../block/index.js'
-import { canonicalize, TallyError } from '../../core/index.js'
+import { canonicalize, runtimeError, type TallyError } from '../../core/index.js'
 import type { NamedCode } from './named-code.js'
 
 /** The queues of a program by name, as its options and its code say them. */
@@ -51,5 +51,5 @@ function textOf({ concurrency, partitionConcurrency, rate }: HeldLimits): string
 }
 
 function invalid(name: string, problem: string): TallyError {
-  return new TallyError('runtime.invalid_queue', { name, problem })
+  return runtimeError('runtime.invalid_queue', { name, problem })
 }

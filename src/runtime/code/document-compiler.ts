@@ -24,7 +24,7 @@ import {
   once,
   type Pieces,
   payWork,
-  TallyError,
+  runtimeError,
   writingLength
 } from '../../core/index.js'
 import { type LoadedExpressions, loadExpressions } from '../../expression/index.js'
@@ -211,7 +211,7 @@ export class DocumentCompiler {
     const name = typeof given === 'string' ? given : `${given.name}@${given.version}`
     const workflow = this.code.resolve('workflows', name)?.value
     if (workflow === undefined || (typeof given !== 'string' && workflow !== given)) {
-      throw new TallyError('runtime.workflow_not_registered', { name })
+      throw runtimeError('runtime.workflow_not_registered', { name })
     }
     return this.#functions.of(workflow, () => this.#function(workflow, this.#terms()))
   }

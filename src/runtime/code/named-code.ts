@@ -11,7 +11,7 @@ import type {
 } from '../../block/index.js'
 import {
   referenceTo,
-  TallyError,
+  runtimeError,
   type Versioned,
   VersionTable,
   versionedName
@@ -54,7 +54,7 @@ export class NamedCode {
     value: CodeKinds[Kind]
   ): void {
     if (this.#tables[kind].add(name, version, value)) return
-    throw new TallyError('runtime.duplicate_name', {
+    throw runtimeError('runtime.duplicate_name', {
       what: kind,
       name: referenceTo(name, version)
     })

@@ -7,7 +7,7 @@ import {
   type Obligations
 } from '../../block/index.js'
 import { immediateCapabilities } from '../../capability/index.js'
-import { referenceTo, TallyError } from '../../core/index.js'
+import { referenceTo, runtimeError, type TallyError } from '../../core/index.js'
 
 /**
  * What holds for blocks, packages and effects whatever a document says (semantics.md K14), beside
@@ -143,5 +143,5 @@ function checked(
 }
 
 function invalidObligation(what: string, name: string, problem: string): TallyError {
-  return new TallyError('runtime.invalid_obligation', { what, name, problem })
+  return runtimeError('runtime.invalid_obligation', { what, name, problem })
 }

@@ -7,11 +7,12 @@ import {
   type RunStarted
 } from '../../block/index.js'
 import {
+  blockError,
   type Hash,
   isTallyError,
   limits,
   type RunId,
-  TallyError,
+  type TallyError,
   unreachable,
   versionedName
 } from '../../core/index.js'
@@ -55,9 +56,9 @@ export function readyRun(runId: RunId, recorded: RecordedRun): ReadyRun {
     case 'ready':
       return recorded
     case 'missing':
-      throw new TallyError('run.code_missing', { runId, missing: recorded.missing.join(', ') })
+      throw blockError('run.code_missing', { runId, missing: recorded.missing.join(', ') })
     case 'changed':
-      throw new TallyError('run.definition_changed', { runId, difference: recorded.difference })
+      throw blockError('run.definition_changed', { runId, difference: recorded.difference })
     default:
       return unreachable(recorded)
   }

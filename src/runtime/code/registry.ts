@@ -9,7 +9,7 @@ import type {
   Workflow
 } from '../../block/index.js'
 import type { StateReader } from '../../capability/index.js'
-import { atOnce, type Json, Redactor, TallyError, VersionTable } from '../../core/index.js'
+import { atOnce, type Json, Redactor, runtimeError, VersionTable } from '../../core/index.js'
 import { type createIntentPipeline, resolveBlock, resolverProvider } from '../../intent/index.js'
 import type { CheckInputs } from '../document/document-kind.js'
 import { DocumentRooms, type RoomHosts } from '../document/document-rooms.js'
@@ -93,7 +93,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     const parsed = await this.documents.parse(source)
     if (!parsed.ok) {
       const problem = parsed.diagnostics[0]?.message ?? 'invalid'
-      throw new TallyError('runtime.invalid_composite', { problem })
+      throw runtimeError('runtime.invalid_composite', { problem })
     }
     const definition = parsed.used?.() ?? parsed.definition
     const { name, version } = definition
@@ -130,7 +130,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   #addOwn(blocks: readonly Block[]): void {
     const taken = blocks.find(({ name }) => this.code.versions('blocks', name).length > 0)
     if (taken !== undefined) {
-      throw new TallyError('runtime.duplicate_name', { what: 'blocks', name: taken.name })
+      throw runtimeError('runtime.duplicate_name', { what: 'blocks', name: taken.name })
     }
     for (const block of blocks) this.#addBlock(block)
   }
@@ -214,6 +214,6 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
 type Kernel = ReturnType<typeof createIntentPipeline>
 
 function add<Value>(map: Map<string, Value>, name: string, value: Value, what: string): void {
-  if (map.has(name)) throw new TallyError('runtime.duplicate_name', { what, name })
+  if (map.has(name)) throw runtimeError('runtime.duplicate_name', { what, name })
   map.set(name, value)
 }

@@ -7,7 +7,14 @@ import {
   functionSchemaName,
   type Workflow
 } from '../../block/index.js'
-import { once, referenceTo, TallyError, versionedName, withoutUndefined } from '../../core/index.js'
+import {
+  coreError,
+  once,
+  referenceTo,
+  runtimeError,
+  versionedName,
+  withoutUndefined
+} from '../../core/index.js'
 import type { CheckInputs } from '../document/document-kind.js'
 import type { NamedCode, NameScope } from './named-code.js'
 import { pinnedObligations } from './obligations-in-force.js'
@@ -64,7 +71,7 @@ export function prepareFunction(
 function bindingClassed({ classed }: Block, scope: NameScope): NonNullable<Block['classed']> {
   return (sideEffects) => {
     const made = classed?.(sideEffects)
-    if (made === undefined) throw new TallyError('core.internal', { problem: 'a step has a class' })
+    if (made === undefined) throw coreError('core.internal', { problem: 'a step has a class' })
     return scope.bind(made)
   }
 }
@@ -74,7 +81,7 @@ export function checkStepNames(code: NamedCode): void {
   for (const { name, version } of code.values('workflows')) {
     for (const block of code.values('blocks')) {
       if (!block.name.startsWith(`${name}.`) || block.version !== version) continue
-      throw new TallyError('runtime.duplicate_name', { what: 'steps', name: block.name })
+      throw runtimeError('runtime.duplicate_name', { what: 'steps', name: block.name })
     }
   }
 }

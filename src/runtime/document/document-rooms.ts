@@ -3,11 +3,11 @@ import type { Block, Diagnostic, DocumentDefinition, Provider } from '../../bloc
 import {
   anyWithin,
   type Clock,
+  coreError,
   isJsonObject,
   type Json,
   type Redactor,
-  type RunId,
-  TallyError
+  type RunId
 } from '../../core/index.js'
 import type { LoadedExpressions } from '../../expression/index.js'
 import type { NetworkOptions } from '../../intent/index.js'
@@ -61,7 +61,7 @@ export class DocumentRooms {
   #workflowParts: WorkflowParts | undefined
   // Without a journal nothing says that nothing was spent or sent.
   #journal: ReadJournal = async () => {
-    throw new TallyError('core.internal', { problem: 'no journal tells what a run has done' })
+    throw coreError('core.internal', { problem: 'no journal tells what a run has done' })
   }
 
   constructor(options: {

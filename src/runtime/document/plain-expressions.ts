@@ -1,5 +1,5 @@
 import type { CompileExpressions } from '../../block/index.js'
-import { anyWithin, isJsonObject, type Json, type Pieces, TallyError } from '../../core/index.js'
+import { anyWithin, coreError, isJsonObject, type Json, type Pieces } from '../../core/index.js'
 import { compileValue, compilingValue } from '../../expression/index.js'
 
 /** Those of documents without CEL. */
@@ -7,7 +7,7 @@ export const plainExpressions: CompileExpressions = {
   compileValue: (value, options) => compileValue(value, options),
   compilingValue: (value, options) => compilingValue(value, options),
   compileCondition: (expression) => {
-    throw new TallyError('core.internal', { problem: `no engine was loaded for ${expression}` })
+    throw coreError('core.internal', { problem: `no engine was loaded for ${expression}` })
   }
 }
 

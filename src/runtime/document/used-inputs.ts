@@ -11,7 +11,7 @@ import {
   type Json,
   type Pieces,
   passSteps,
-  TallyError
+  runtimeError
 } from '../../core/index.js'
 import type { CheckInputs } from './document-kind.js'
 
@@ -63,7 +63,7 @@ export function checkComposite(
   [first]: readonly Diagnostic[]
 ): void {
   if (first === undefined) return
-  throw new TallyError('runtime.invalid_composite', { problem: `${name}: ${first.message}` })
+  throw runtimeError('runtime.invalid_composite', { problem: `${name}: ${first.message}` })
 }
 
 type Node = Pick<PlanNodeDefinition, 'work' | 'input'>

@@ -1,5 +1,5 @@
 import type { OpenWait } from '../../block/index.js'
-import { isJsonObject, type Json, type RunId, TallyError } from '../../core/index.js'
+import { isJsonObject, type Json, type RunId, runtimeError } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 
 /**
@@ -38,7 +38,7 @@ export function refuseAgent(
 ): void {
   const { id, token, agent } = message
   const refuse = (problem: string) => {
-    throw new TallyError('service.agent_refused', { agent, problem })
+    throw runtimeError('service.agent_refused', { agent, problem })
   }
   const principal = ledger.run(id)?.started['principal']
   if (!isJsonObject(principal)) return refuse('the run names no starter')

@@ -9,7 +9,14 @@ import {
   principalLacks,
   stateOf
 } from '../../capability/index.js'
-import { isJsonObject, type Json, type RunId, TallyError, versionedName } from '../../core/index.js'
+import {
+  blockError,
+  isJsonObject,
+  type Json,
+  type RunId,
+  type TallyError,
+  versionedName
+} from '../../core/index.js'
 import { type UsedCode, usedBlock, usedPackage } from '../../intent/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import type { Compiled } from '../code/prepared-run.js'
@@ -123,7 +130,7 @@ function notPermitted(
 ): TallyError<'run.not_permitted'> {
   const { kind, id } = by ?? { kind: 'caller', id: 'without a name' }
   const missing = lacking.map(({ name, capabilities }) => `${name}: ${capabilities.join(', ')}`)
-  return new TallyError('run.not_permitted', {
+  return blockError('run.not_permitted', {
     runId,
     principal: `${kind} ${id}`,
     missing: missing.join('; '),

@@ -5,8 +5,8 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  shownText,
-  TallyError
+  runtimeError,
+  shownText
 } from '../../core/index.js'
 import { type IntentReply, PUBLISHED_PREFIX } from '../../intent/index.js'
 import type { Ledger } from '../../ledger/index.js'
@@ -76,7 +76,7 @@ export async function preparePublished(
   name: string
 ): Promise<Prepared> {
   const entry = entryAt(ledger, `${PUBLISHED_PREFIX}${name}`)
-  if (entry === undefined) throw new TallyError('runtime.not_published', { name })
+  if (entry === undefined) throw runtimeError('runtime.not_published', { name })
   const { document, definitionHash } = entry
   // The kernel has checked them before it wrote them.
   const pins = entry['pins'] as unknown as Pins | undefined
@@ -84,13 +84,13 @@ export async function preparePublished(
   const prepared = await registry.documents.preparePinned(shownText(document), pins)
   const missing = [...new Set([...gone, ...(prepared.ok ? [] : (prepared.missing ?? []))])]
   if (missing.length > 0) {
-    throw new TallyError('runtime.published_missing', { name, missing: missing.join(', ') })
+    throw runtimeError('runtime.published_missing', { name, missing: missing.join(', ') })
   }
   if (prepared.ok && prepared.root.definitionHash === definitionHash) return prepared
   const difference = prepared.ok
     ? `definition ${prepared.root.definitionHash}, published was ${shownText(definitionHash)}`
     : (prepared.diagnostics[0]?.message ?? 'it does not compile')
-  throw new TallyError('runtime.published_changed', { name, difference })
+  throw runtimeError('runtime.published_changed', { name, difference })
 }
 
 function entryAt(ledger: Pick<Ledger, 'read'>, key: string): JsonObject | undefined {

@@ -1,5 +1,5 @@
 import { isSamePrincipal, principalIn, principalLacks, stateOf } from '../../capability/index.js'
-import { type Json, TallyError } from '../../core/index.js'
+import { type Json, runtimeError } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import { type Answerable, agentNamed, mayAnswer } from './agents.js'
 import { ledgerReading } from './principal-grants.js'
@@ -38,7 +38,7 @@ export class ReadingRights {
   /** Throws `service.agent_reads_own`. */
   check(principal: Json | undefined, waits: readonly Answerable[] = []): void {
     if (this.sees(principal, waits)) return
-    throw new TallyError('service.agent_reads_own', { agent: this.#agent })
+    throw runtimeError('service.agent_reads_own', { agent: this.#agent })
   }
 }
 

@@ -3,7 +3,7 @@ import {
   isIdentityId,
   type JsonObject,
   limits,
-  TallyError
+  runtimeError
 } from '../../core/index.js'
 import {
   IDENTITY_NAMES_PREFIX,
@@ -71,7 +71,7 @@ export class IdentityNames {
       for (const [place, name] of places) {
         if (!isIdentityName(name)) {
           const problem = 'a name is up to 128 letters, digits and ._:-, and no id of an identity'
-          throw new TallyError('runtime.identity_not_made', { name, problem })
+          throw runtimeError('runtime.identity_not_made', { name, problem })
         }
         made[place] = await this.make(name)
       }
@@ -95,7 +95,7 @@ export class IdentityNames {
       const other = this.#find(name)
       if (other !== undefined && other !== identity) return other
       const problem = reply.type === 'error' ? reply.message : 'its making was not finished'
-      throw new TallyError('runtime.identity_not_made', { name, problem })
+      throw runtimeError('runtime.identity_not_made', { name, problem })
     }
     return identity
   }

@@ -1,4 +1,4 @@
-import { type Clock, type IdentityId, TallyError } from '../../core/index.js'
+import { type Clock, type IdentityId, runtimeError } from '../../core/index.js'
 
 /** What is open of one identity. */
 export interface OpenMember {
@@ -110,7 +110,7 @@ export class OpenIdentities<Member extends OpenMember> {
   }
 
   #checkOpen(): void {
-    if (this.#isClosed) throw new TallyError('runtime.closed', {})
+    if (this.#isClosed) throw runtimeError('runtime.closed', {})
   }
 
   #begin(identity: IdentityId): Entry<Member> {
@@ -169,7 +169,7 @@ export class OpenIdentities<Member extends OpenMember> {
     }
     if (oldest !== undefined) return this.#close(oldest)
     if (closing.length > 0) return Promise.race(closing)
-    throw new TallyError('runtime.too_many_identities', { limit: this.#options.openMax })
+    throw runtimeError('runtime.too_many_identities', { limit: this.#options.openMax })
   }
 
   /** Looks for those without holder and work, as long as there may be any. */

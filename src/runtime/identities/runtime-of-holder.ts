@@ -1,4 +1,4 @@
-import { type IdentityId, TallyError } from '../../core/index.js'
+import { type IdentityId, runtimeError } from '../../core/index.js'
 
 /**
  * A runtime as one of its holders has it: the same in everything, but that `close` lets go of the
@@ -26,7 +26,7 @@ export function runtimeOfHolder<Runtime extends { readonly identity: IdentityId 
     [Symbol.asyncDispose]: close
   }
   const call = (method: (...given: unknown[]) => unknown, given: unknown[]) => {
-    if (!isHeld) throw new TallyError('runtime.closed', {})
+    if (!isHeld) throw runtimeError('runtime.closed', {})
     const result = method.apply(runtime, given)
     if (!(result instanceof Promise)) return result
     underWay += 1
@@ -38,7 +38,7 @@ export function runtimeOfHolder<Runtime extends { readonly identity: IdentityId 
       if (Object.hasOwn(own, name)) return own[name]
       // A promise that resolves with it asks whether it is one.
       if (name === 'then') return undefined
-      if (!isHeld) throw new TallyError('runtime.closed', {})
+      if (!isHeld) throw runtimeError('runtime.closed', {})
       const value: unknown = Reflect.get(runtime, name, runtime)
       if (typeof value !== 'function') return value
       return (...given: unknown[]) => call(value as (...given: unknown[]) => unknown, given)

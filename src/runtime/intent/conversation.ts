@@ -1,5 +1,5 @@
 import { missing, preferred, stateOf } from '../../capability/index.js'
-import { type Json, type JsonObject, TallyError } from '../../core/index.js'
+import { intentError, type Json, type JsonObject } from '../../core/index.js'
 import {
   graphDocument,
   type Intent,
@@ -63,7 +63,7 @@ export class Conversation {
     const resolvers = registry.resolvers()
     const provider = options.provider ?? resolvers[0] ?? null
     if (provider !== null && !resolvers.includes(provider)) {
-      throw new TallyError('intent.unknown_resolver', { name: provider })
+      throw intentError('intent.unknown_resolver', { name: provider })
     }
     const actions = knownActions({
       registry: packages.packageCache.registry,

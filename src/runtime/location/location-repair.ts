@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { type Hash, type IdentityId, isTallyError, TallyError } from '../../core/index.js'
+import { type Hash, type IdentityId, isTallyError, ledgerError } from '../../core/index.js'
 import {
   type GivenNote,
   type HeldStore,
@@ -118,7 +118,7 @@ async function holdDamaged(location: string, options: HoldOptions): Promise<Held
 function ofDatabase(error: unknown): unknown {
   if (!isUnreadable(error)) return error
   const way = `"tally recover ${consentFlags.cut}" makes a new one of what can still be read`
-  return new TallyError(
+  return ledgerError(
     'ledger.not_recoverable',
     { problem: `${error.message} Its database is damaged; ${way}` },
     { cause: error }
@@ -138,7 +138,7 @@ function refuse(causes: readonly RemediedCause[], options: RepairLocationOptions
     if (consent !== null && given[consent]) continue
     const needs = consent === null ? '' : `; "tally recover ${consentFlags[consent]}" does it`
     const lost = loses === null ? '' : `; lost is ${loses}`
-    throw new TallyError('ledger.not_recoverable', { problem: `${message} ${does}${lost}${needs}` })
+    throw ledgerError('ledger.not_recoverable', { problem: `${message} ${does}${lost}${needs}` })
   }
 }
 
@@ -156,7 +156,7 @@ async function endLock(
 ): Promise<void> {
   const rollback = await readRollback(location.realPath, found)
   if (rollback !== undefined && !found.acknowledgeNotes) {
-    throw new TallyError('ledger.not_recoverable', { problem: rollback.message })
+    throw ledgerError('ledger.not_recoverable', { problem: rollback.message })
   }
   const isWrong = found.acceptLock || found.causes.some(({ code }) => lockCodes.has(code))
   if (isWrong || rollback !== undefined) await dropLock(location.realPath, found.identity)

@@ -7,14 +7,15 @@ import type {
 } from '../../audit/index.js'
 import type { JournalEntry, Provider } from '../../block/index.js'
 import {
+  blockError,
   type Hash,
   type IdentityId,
   isHash,
   isJsonObject,
   type Json,
+  ledgerError,
   type PublicKey,
-  type RunId,
-  TallyError
+  type RunId
 } from '../../core/index.js'
 import type { Signer } from '../../identity/index.js'
 import type { PackageCache } from '../../intent/index.js'
@@ -252,19 +253,19 @@ export function identityOf(
 ): IdentityId {
   const { marker, realPath: path } = location
   const named = identity ?? mainIdentity(marker)
-  if (named === undefined) throw new TallyError('ledger.not_found', { path })
+  if (named === undefined) throw ledgerError('ledger.not_found', { path })
   if (marker.identities.includes(named)) return named
-  throw new TallyError('ledger.identity_missing', { identity: named })
+  throw ledgerError('ledger.identity_missing', { identity: named })
 }
 
 /** A ledger that is only read signs nothing. */
 export const noSigner: Signer = {
   publicKey: '0'.repeat(64) as PublicKey,
   sign() {
-    throw new TallyError('ledger.read_only', {})
+    throw ledgerError('ledger.read_only', {})
   },
   signMany() {
-    throw new TallyError('ledger.read_only', {})
+    throw ledgerError('ledger.read_only', {})
   }
 }
 
@@ -291,7 +292,7 @@ export async function recordRunAt(
     return recordIn({ store, identity }, run)
   }
   const found = await inspectLocation(location)
-  if (found === undefined) throw new TallyError('ledger.not_found', { path: location })
+  if (found === undefined) throw ledgerError('ledger.not_found', { path: location })
   const owner = await connectOwner(found.realPath, { identity: options.identity })
   if (owner === undefined) return recordRunHere(location, run, options)
   try {
@@ -337,7 +338,7 @@ async function recordIn(
 ): Promise<RunRecording> {
   const { recordRun } = await import('../../audit/index.js')
   const recording = await recordRun({ ...ledger, run })
-  if (recording === undefined) throw new TallyError('run.not_found', { runId: run })
+  if (recording === undefined) throw blockError('run.not_found', { runId: run })
   return recording
 }
 

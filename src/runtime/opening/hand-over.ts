@@ -1,4 +1,4 @@
-import { isJsonObject, isTallyError, limits, systemClock, TallyError } from '../../core/index.js'
+import { isJsonObject, isTallyError, limits, runtimeError, systemClock } from '../../core/index.js'
 import { type HeldStore, inspectLocation, type OwnerHandler } from '../../ledger/index.js'
 import { connectOwner } from '../../owner/index.js'
 
@@ -90,7 +90,7 @@ export function handingOver(
     if (method !== METHOD) return service(request)
     // It takes none: who asks in an agent's name is refused (K13).
     if (!isJsonObject(params) || Object.keys(params).length > 0) {
-      throw new TallyError('service.invalid_params', { method, problem: 'it takes none' })
+      throw runtimeError('service.invalid_params', { method, problem: 'it takes none' })
     }
     asked ??= handOver()
     return asked

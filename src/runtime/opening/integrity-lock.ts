@@ -6,7 +6,7 @@ import {
   type IdentityId,
   type Json,
   type JsonObject,
-  TallyError
+  runtimeError
 } from '../../core/index.js'
 import { type KeptPlace, type Ledger, readIfPresent, replaceFile } from '../../ledger/index.js'
 import { encodeLock, type IntegrityRecord, parseLock } from './integrity-record.js'
@@ -152,7 +152,7 @@ function rollbackOf({ receipts }: IntegrityRecord, actual: number): IntegrityCau
 }
 
 function causeOf(code: IntegrityCause['code'], problem: string): IntegrityCause {
-  return { code, message: new TallyError(code, { problem }).message }
+  return { code, message: runtimeError(code, { problem }).message }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { CodeSource } from '../../audit/index.js'
 import { stateOf } from '../../capability/index.js'
-import { type Clock, isTallyError, systemClock, TallyError } from '../../core/index.js'
+import { type Clock, isTallyError, runtimeError, systemClock } from '../../core/index.js'
 import { VERSIONS_KEY, type Versions, versionsIn } from '../../intent/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import { checkLastReceipt, type LastReceiptFound } from '../audit/boot-replay.js'
@@ -85,5 +85,5 @@ function laterVersions(ledger: Ledger, versions: Versions): OpeningCause | undef
   const recorded = versionsIn(stateOf(ledger).get(VERSIONS_KEY))
   const [theirs = '', ours = ''] = [recorded['kernel'], versions['kernel']]
   if (Number(theirs) <= Number(ours)) return undefined
-  return new TallyError('runtime.newer_versions', { theirs, ours })
+  return runtimeError('runtime.newer_versions', { theirs, ours })
 }

@@ -1,6 +1,6 @@
 import type { RecordedCalls, RecordedEntry, RunRecording } from '../../audit/index.js'
 import { type AttemptKey, type JournalEntry, placeKey } from '../../block/index.js'
-import { type Json, limits, nextTurn, type RunId, TallyError } from '../../core/index.js'
+import { coreError, type Json, limits, nextTurn, type RunId } from '../../core/index.js'
 import type {
   Ledger,
   PastLedger,
@@ -142,7 +142,7 @@ class StateOfThen {
       after = next
       const [actual, limit] = [found.length, limits.STATE_KEYS_LOOKED_AT_MAX]
       if (actual > limit) {
-        throw new TallyError('core.limit_exceeded', { what: 'Keys that are listed', actual, limit })
+        throw coreError('core.limit_exceeded', { what: 'Keys that are listed', actual, limit })
       }
     } while (after !== undefined)
     return found

@@ -1,4 +1,4 @@
-import { type Clock, type Json, limits, type RunId, TallyError } from '../../core/index.js'
+import { type Clock, type Json, limits, type RunId, runtimeError } from '../../core/index.js'
 import type { CommitLine, Ledger, PastCommit, PastLedger, RunRecord } from '../../ledger/index.js'
 import { FeedChanges, type FeedSources } from './feed-changes.js'
 import { logLine } from './ledger-log.js'
@@ -143,7 +143,7 @@ export function parsePlace(text: EventPlace, named = { method: 'feed', name: 'si
   if (seq === undefined || line === undefined) {
     const { method, name } = named
     const problem = `${name} is no place that this ledger has given`
-    throw new TallyError('service.invalid_params', { method, problem })
+    throw runtimeError('service.invalid_params', { method, problem })
   }
   return { seq: Number(seq), line: Number(line) }
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, type RunId, TallyError } from '../../core/index.js'
+import { blockError, type JsonObject, type RunId } from '../../core/index.js'
 import type { Ledger, PastLedger } from '../../ledger/index.js'
 import { type Place, parsePlace, placeText } from './feed.js'
 import type { EventPlace, FollowedEntry } from './query-types.js'
@@ -20,7 +20,7 @@ export async function* followedRun(
   { id, after }: { readonly id: RunId; readonly after: EventPlace | undefined },
   signal: AbortSignal
 ): AsyncGenerator<FollowedEntry> {
-  if (ledger.run(id) === undefined) throw new TallyError('run.not_found', { runId: id })
+  if (ledger.run(id) === undefined) throw blockError('run.not_found', { runId: id })
   const past = await ledger.past()
   let at: Place = after === undefined ? BEGINNING : placeIn(past.commits, after)
   const changes = new RunChanges(ledger, id, signal)

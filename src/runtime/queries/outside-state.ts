@@ -1,4 +1,4 @@
-import { isTallyError, type Json, limits, type Redactor, TallyError } from '../../core/index.js'
+import { isTallyError, type Json, limits, type Redactor, runtimeError } from '../../core/index.js'
 import type { Ledger, PastLedger, PastValues } from '../../ledger/index.js'
 import type { Page } from './query-types.js'
 
@@ -83,5 +83,5 @@ async function valuesNow(
 function checkLimit(limit: number): void {
   if (Number.isSafeInteger(limit) && limit >= 1 && limit <= limits.PAGE_ITEMS_MAX) return
   const problem = `limit is no whole number from 1 to ${limits.PAGE_ITEMS_MAX}`
-  throw new TallyError('service.invalid_params', { method: 'state', problem })
+  throw runtimeError('service.invalid_params', { method: 'state', problem })
 }

@@ -1,4 +1,4 @@
-import { type Json, TallyError } from '../../core/index.js'
+import { type Json, ledgerError } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import type { Page, StateChange, StateLine, StateProof } from './query-types.js'
 import { invalidCursor } from './run-index.js'
@@ -73,7 +73,7 @@ export async function stateProof(
 ): Promise<StateProof> {
   const past = await ledger.past()
   const asOf = placed(past.receipts, asked)
-  if (asOf === undefined) throw new TallyError('receipt.not_found', { which: 0 })
+  if (asOf === undefined) throw ledgerError('receipt.not_found', { which: 0 })
   const { root, parts, proof, text } = await past.proof(key, asOf)
   return {
     key,
@@ -88,7 +88,7 @@ export async function stateProof(
 /** The place that is meant; undefined where there is no receipt and none was named. */
 function placed(receipts: number, asOf: number | undefined): number | undefined {
   if (asOf === undefined) return receipts === 0 ? undefined : receipts - 1
-  if (asOf >= receipts) throw new TallyError('receipt.not_found', { which: asOf })
+  if (asOf >= receipts) throw ledgerError('receipt.not_found', { which: asOf })
   return asOf
 }
 

@@ -1,5 +1,5 @@
 import { type JournalEntry, PUBLISH_EFFECT, type Published } from '../../block/index.js'
-import { type Json, type RunId, TallyError } from '../../core/index.js'
+import { blockError, type Json, type RunId } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 
 /** What a run has published last under a key, as far as it is durable; undefined: nothing. */
@@ -8,7 +8,7 @@ export async function publishedValue(
   runId: RunId,
   key: string
 ): Promise<Json | undefined> {
-  if (ledger.run(runId) === undefined) throw new TallyError('run.not_found', { runId })
+  if (ledger.run(runId) === undefined) throw blockError('run.not_found', { runId })
   let found: Json | undefined
   const isWanted = (text: string) => text.includes(`"effect":"${PUBLISH_EFFECT}"`)
   for await (const { value } of ledger.journal(runId, 0, isWanted)) {

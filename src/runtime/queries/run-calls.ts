@@ -1,5 +1,5 @@
 import { type AttemptKey, type JournalEntry, placeKey, type Response } from '../../block/index.js'
-import { type Json, type RunId, TallyError } from '../../core/index.js'
+import { blockError, type Json, type RunId } from '../../core/index.js'
 import type { JournalEntry as Stored } from '../../ledger/index.js'
 import type { ComparedRuns } from './compared-runs.js'
 import type { Call, Calls } from './picture-types.js'
@@ -17,7 +17,7 @@ export async function callsOf(
 ): Promise<Calls> {
   const { ledger, compared } = parts
   const record = ledger.run(id, { durable: true })
-  if (record === undefined) throw new TallyError('run.not_found', { runId: id })
+  if (record === undefined) throw blockError('run.not_found', { runId: id })
   const isOfPlace = mayBeOf(place)
   const known = await answersIn(compared.journal(record, { isMeant: isOfPlace }), place, isOfPlace)
   const again = await requestsOf(parts, id, place)

@@ -1,10 +1,10 @@
 import { type Block, functionSchemaName, type RunStarted } from '../../block/index.js'
 import {
+  blockError,
   limits,
   nextTurn,
   type RunId,
   referenceTo,
-  TallyError,
   versionedName
 } from '../../core/index.js'
 import type { JournalEntry, Ledger, RunRecord } from '../../ledger/index.js'
@@ -101,7 +101,7 @@ export class RunCharts {
     const wanted = Math.min(entry ?? record.entries - 1, record.entries - 1)
     const picture = await this.#picture(record, wanted)
     const shown = picture.at(Math.min(wanted, picture.entries - 1))
-    if (shown === undefined) throw new TallyError('run.not_found', { runId: id })
+    if (shown === undefined) throw blockError('run.not_found', { runId: id })
     return shown
   }
 
@@ -164,7 +164,7 @@ export class RunCharts {
 
   #record(id: RunId): RunRecord {
     const record = this.#parts.ledger.run(id, { durable: true })
-    if (record === undefined) throw new TallyError('run.not_found', { runId: id })
+    if (record === undefined) throw blockError('run.not_found', { runId: id })
     return record
   }
 

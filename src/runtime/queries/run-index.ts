@@ -5,8 +5,9 @@ import {
   limits,
   nextTurn,
   type RunId,
+  runtimeError,
   sha256Hex,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 import type { Ledger, RunRecord, RunStatus } from '../../ledger/index.js'
 import { waitsOf } from '../run/ended.js'
@@ -236,7 +237,7 @@ export function parsePlace(text: string): RunPlace {
 
 export function invalidCursor(): TallyError {
   const problem = 'cursor is none that this ledger has given'
-  return new TallyError('service.invalid_params', { method: 'a list of pages', problem })
+  return runtimeError('service.invalid_params', { method: 'a list of pages', problem })
 }
 
 const MARK_LENGTH = 16

@@ -3,11 +3,11 @@ import {
   bytesOver,
   canonicalize,
   canonicalizeLedgerValue,
+  coreError,
   isJsonObject,
   type Json,
   type JsonObject,
-  limits,
-  TallyError
+  limits
 } from '../../core/index.js'
 import type { KeySignature } from '../../identity/index.js'
 import type { Answer } from './handle.js'
@@ -51,7 +51,7 @@ const owner = Object.freeze({ kind: 'owner', id: 'local' })
 export function copyOf(message: Command): Command {
   const idLength = message.commandId?.length ?? 0
   if (idLength > limits.COMMAND_ID_LENGTH_MAX) {
-    throw new TallyError('core.limit_exceeded', {
+    throw coreError('core.limit_exceeded', {
       what: 'The length of a command id',
       actual: idLength,
       limit: limits.COMMAND_ID_LENGTH_MAX
@@ -67,7 +67,7 @@ export function copyOf(message: Command): Command {
 export function checkBytes(what: string, text: string): void {
   const limit = limits.VALUE_BYTES_MAX
   const actual = bytesOver(text, limit)
-  if (actual !== undefined) throw new TallyError('core.limit_exceeded', { what, actual, limit })
+  if (actual !== undefined) throw coreError('core.limit_exceeded', { what, actual, limit })
 }
 
 /**

@@ -1,4 +1,10 @@
-import { chainJournal, type Hash, type RunId, TallyError } from '../../core/index.js'
+import {
+  blockError,
+  chainJournal,
+  type Hash,
+  type RunId,
+  type TallyError
+} from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 
 /**
@@ -18,7 +24,7 @@ export async function forgedJournal(
     entry = n
   }
   if (hash === '' || last === ledger.authenticate(hash)) return undefined
-  return new TallyError('run.journal_forged', { runId, entry })
+  return blockError('run.journal_forged', { runId, entry })
 }
 
 /** Why the journal of some open run is not what this ledger wrote. */
@@ -26,7 +32,7 @@ export async function forgedOpenJournal(
   ledger: Pick<Ledger, 'forgedJournal'>
 ): Promise<TallyError | undefined> {
   const forged = await ledger.forgedJournal()
-  return forged && new TallyError('run.journal_forged', { ...forged })
+  return forged && blockError('run.journal_forged', { ...forged })
 }
 
 /** Puts a ledger in use into safe mode where opening it would, for what its open runs have. */

@@ -5,7 +5,7 @@ import {
   RunPump,
   type RunStarted
 } from '../../block/index.js'
-import { hashJson, type RunId, TallyError } from '../../core/index.js'
+import { blockError, hashJson, ledgerError, type RunId } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import type { CompiledRoot } from '../code/prepared-run.js'
 import { readyRun, resumable } from '../code/recorded-run.js'
@@ -52,7 +52,7 @@ export async function rebuildRun(
   const { ledger, registry, hostOf } = options
   const { mode, cause } = ledger.state()
   // What it would show first may be what the ledger is in safe mode for (L12, K10).
-  if (mode === 'safe') throw new TallyError('ledger.safe_mode', { problem: cause?.message ?? '' })
+  if (mode === 'safe') throw ledgerError('ledger.safe_mode', { problem: cause?.message ?? '' })
   const started = await firstEntry(ledger, runId)
   const { root, compiled, block } = readyRun(runId, await resumable(registry.documents, started))
   const host = hostOf(block)
@@ -79,5 +79,5 @@ export async function rebuildRun(
 
 async function firstEntry(ledger: Ledger, runId: RunId): Promise<RunStarted> {
   for await (const { value } of ledger.journal(runId)) return value as unknown as RunStarted
-  throw new TallyError('run.not_found', { runId })
+  throw blockError('run.not_found', { runId })
 }

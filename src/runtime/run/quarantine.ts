@@ -1,5 +1,6 @@
 import type { Difference } from '../../audit/index.js'
 import {
+  blockError,
   type ErrorCode,
   isTallyError,
   type JsonObject,
@@ -7,7 +8,7 @@ import {
   type RunId,
   shownText,
   systemClock,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 import type { IntentReply } from '../../intent/index.js'
 import { type Ledger, marksOf, type QuarantineMark } from '../../ledger/index.js'
@@ -86,7 +87,7 @@ export class Quarantine {
     if (mark === undefined) return undefined
     const { run: runId } = mark
     const block = shownText(mark.provider)
-    return new TallyError('run.version_quarantined', { block, runId })
+    return blockError('run.version_quarantined', { block, runId })
   }
 
   /** The ledger is open: a listener can get what is quarantined. */

@@ -1,5 +1,5 @@
 import type { Position, PumpHost, RunEnd, RunPump } from '../../block/index.js'
-import { limits, type RunId, TallyError } from '../../core/index.js'
+import { blockError, limits, type RunId } from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
 import { DueRuns } from './due-runs.js'
 import { isEnded } from './ended.js'
@@ -217,7 +217,7 @@ export class RunDriver {
       const { waits, due } = end
       entry.emit({ type: 'run.parked', runId, at: book.at, waits, due }, position)
       this.#setDue(entry, due)
-    } else store.settle(entry, { error: end.cause ?? new TallyError('run.interrupted', { runId }) })
+    } else store.settle(entry, { error: end.cause ?? blockError('run.interrupted', { runId }) })
   }
 
   /** The turn of a run has come. */

@@ -1,5 +1,5 @@
 import { type OpenWait, type RunEvent, runUnitId, singleStepUnitId } from '../../block/index.js'
-import { type RunId, TallyError, type UnitId } from '../../core/index.js'
+import { ledgerError, type RunId, type TallyError, type UnitId } from '../../core/index.js'
 import { isIntentDefinition, KERNEL_ID } from '../../intent/index.js'
 import type { Ledger, Receipt, RunRecord } from '../../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
@@ -53,7 +53,7 @@ export function isArchived(ledger: Pick<Ledger, 'archiving'>, { runId }: RunReco
 
 /** Why nothing is told of a run whose subject was erased. */
 export function erasedRun({ runId }: Pick<RunRecord, 'runId'>): TallyError {
-  return new TallyError('ledger.erased', { what: `Run ${runId}` })
+  return ledgerError('ledger.erased', { what: `Run ${runId}` })
 }
 
 /** The result of a run that has ended, as its last entry tells it. */

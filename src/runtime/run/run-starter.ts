@@ -8,12 +8,14 @@ import {
   startedDraft
 } from '../../block/index.js'
 import {
+  blockError,
   canonicalize,
   isRunId,
   type Json,
   type RunId,
+  runtimeError,
   shownText,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 import { isSystemIntent } from '../../intent/index.js'
 import type { RunRecord } from '../../ledger/index.js'
@@ -61,7 +63,7 @@ export class RunStarter {
 
   #checked(runId: RunId, given: StartTerms): Start {
     this.#store.checkOpen()
-    if (!isRunId(runId)) throw new TallyError('run.invalid_id', { runId: shownText(runId) })
+    if (!isRunId(runId)) throw blockError('run.invalid_id', { runId: shownText(runId) })
     const { parent } = given
     const { subject = parent && subjectIn(this.#store.parts.ledger.run(parent)) } = given
     return new Start({ ...given, subject })
@@ -112,7 +114,7 @@ export class RunStarter {
     if (forbidden !== undefined) return forbidden
     const queue = start.queue?.name
     if (queue !== undefined && !this.#store.parts.host.queues.isDeclared(queue)) {
-      return new TallyError('run.unknown_queue', { name: queue })
+      return runtimeError('run.unknown_queue', { name: queue })
     }
     // The owner releases by a system intent: none of them is refused.
     if (root.isUnit && isSystemIntent(root.name)) return undefined

@@ -1,5 +1,12 @@
 import type { OpenWait, Position, PumpHost, RunEvent } from '../../block/index.js'
-import { limits, type RunId, TallyError, type Timed } from '../../core/index.js'
+import {
+  blockError,
+  ledgerError,
+  limits,
+  type RunId,
+  runtimeError,
+  type Timed
+} from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { waitsOf } from './ended.js'
@@ -70,7 +77,7 @@ export class RunStore {
     const { ledger } = this.parts
     if (ledger.run(runId) === undefined) await this.get(runId)?.begun.catch(() => undefined)
     const record = ledger.run(runId)
-    if (record === undefined) throw new TallyError('run.not_found', { runId })
+    if (record === undefined) throw blockError('run.not_found', { runId })
     return record
   }
 
@@ -93,17 +100,17 @@ export class RunStore {
 
   /** Throws `runtime.closed`, `ledger.restoring`. */
   checkOpen(): void {
-    if (this.isClosing) throw new TallyError('runtime.closed', {})
+    if (this.isClosing) throw runtimeError('runtime.closed', {})
     // What begins now would have to wait for what may never be committed.
     if (this.parts.ledger.mode === 'restoring') {
-      throw new TallyError('ledger.restoring', { problem: 'a snapshot takes its place' })
+      throw ledgerError('ledger.restoring', { problem: 'a snapshot takes its place' })
     }
   }
 
   /** Throws `runtime.too_many_runs`. */
   checkRoom(): void {
     if (this.#live < limits.RUNS_LIVE_MAX) return
-    throw new TallyError('runtime.too_many_runs', { limit: limits.RUNS_LIVE_MAX })
+    throw runtimeError('runtime.too_many_runs', { limit: limits.RUNS_LIVE_MAX })
   }
 
   /** The run is in memory now. */

@@ -10,19 +10,22 @@ import {
 } from '../../block/index.js'
 import { isOwner, isSamePrincipal } from '../../capability/index.js'
 import {
+  blockError,
   canonicalize,
   canonicalizeLedgerValue,
   type Hash,
   isJsonObject,
   type Json,
   type JsonObject,
+  ledgerError,
   limits,
   type Random,
   type RunId,
   type RunTrace,
+  runtimeError,
   sha256Hex,
   shownText,
-  TallyError
+  type TallyError
 } from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
 import type { RunningTelemetry } from '../../telemetry/index.js'
@@ -136,7 +139,7 @@ export class Start {
 function contextTextOf(context: JsonObject): string | undefined {
   const text = canonicalizeLedgerValue(context)
   if (!isJsonObject(JSON.parse(text) as Json)) {
-    throw new TallyError('run.invalid_context', { problem: 'it is no object' })
+    throw blockError('run.invalid_context', { problem: 'it is no object' })
   }
   checkBytes('The context of a run in bytes', text)
   return text === '{}' ? undefined : text
@@ -148,13 +151,13 @@ function subjectOf(given: string | undefined): string | undefined {
   // A caller of another process may give anything.
   const { length } = typeof given === 'string' ? given : ''
   if (length > 0 && length <= limits.SUBJECT_LENGTH_MAX) return given
-  throw new TallyError('run.invalid_subject', { max: limits.SUBJECT_LENGTH_MAX })
+  throw runtimeError('run.invalid_subject', { max: limits.SUBJECT_LENGTH_MAX })
 }
 
 /** Throws `run.invalid_queue`. */
 function queueTermsOf(given: string | QueueTerms): QueueTerms {
   const terms = heldTerms(given)
-  if ('problem' in terms) throw new TallyError('run.invalid_queue', { problem: terms.problem })
+  if ('problem' in terms) throw runtimeError('run.invalid_queue', { problem: terms.problem })
   return terms
 }
 
@@ -178,7 +181,7 @@ function parentOf(text: string): RunTrace {
 }
 
 function invalidTrace(what: string): TallyError {
-  return new TallyError('run.invalid_trace', { problem: `${what} is not of W3C Trace Context` })
+  return blockError('run.invalid_trace', { problem: `${what} is not of W3C Trace Context` })
 }
 
 /** The queue in which a new run waits: as its start says, or as its workflow in code does. */
@@ -243,24 +246,24 @@ export function checkSame(
   const { runId } = record
   // Whose run it is comes first: what another has started is not to be compared with (K13).
   if (!isSamePrincipal(started.principal, principal)) {
-    throw new TallyError('run.id_reused', { runId, what: 'principal' })
+    throw blockError('run.id_reused', { runId, what: 'principal' })
   }
   // Nothing tells any more whether it is the same work, and it is not done again.
-  if (record.isErased) throw new TallyError('ledger.erased', { what: `Run ${runId}` })
+  if (record.isErased) throw ledgerError('ledger.erased', { what: `Run ${runId}` })
   // What is there would not be erased with the subject that is meant.
   if (subject !== undefined && started.subject !== subject) {
-    throw new TallyError('run.id_reused', { runId, what: 'subject' })
+    throw blockError('run.id_reused', { runId, what: 'subject' })
   }
   if (started.inputHash !== inputHash) {
-    throw new TallyError('run.id_reused', { runId, what: 'input' })
+    throw blockError('run.id_reused', { runId, what: 'input' })
   }
   const context = started.context === undefined ? undefined : canonicalize(started.context)
-  if (context !== contextText) throw new TallyError('run.id_reused', { runId, what: 'context' })
+  if (context !== contextText) throw blockError('run.id_reused', { runId, what: 'context' })
   // The hash covers versions: a document that says the same is the same, whatever is deployed.
   if (prepared.ok && started.definitionHash === prepared.root.definitionHash) return
   const definition = prepared.ok ? prepared.root.definition : prepared.definition
   if (definition === undefined || !isSameJson(started.definition, definition)) {
-    throw new TallyError('run.id_reused', { runId, what: 'document' })
+    throw blockError('run.id_reused', { runId, what: 'document' })
   }
 }
 

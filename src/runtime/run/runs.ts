@@ -1,11 +1,11 @@
 import type { OpenWait, Position, SignalOutcome, WorkQueues } from '../../block/index.js'
 import {
+  blockError,
   canonicalizeLedgerValue,
   copyJson,
   type Json,
   type RunId,
   refusedError,
-  TallyError,
   type Timed
 } from '../../core/index.js'
 import type { StoredReceipt } from '../../ledger/index.js'
@@ -262,7 +262,7 @@ export class Runs {
     this.#leaveClock?.()
     for (const entry of this.#store.entries()) {
       const { runId } = entry
-      this.#store.settle(entry, { error: new TallyError('run.interrupted', { runId }) })
+      this.#store.settle(entry, { error: blockError('run.interrupted', { runId }) })
     }
   }
 }

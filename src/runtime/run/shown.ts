@@ -1,4 +1,5 @@
 import {
+  blockError,
   canonicalize,
   chainJournal,
   checkWait,
@@ -6,8 +7,7 @@ import {
   isTallyError,
   limits,
   type RunId,
-  sha256Hex,
-  TallyError
+  sha256Hex
 } from '../../core/index.js'
 import type { JournalEntry, Ledger, RunRecord, StoredReceipt } from '../../ledger/index.js'
 import { waitsOf } from './ended.js'
@@ -58,7 +58,7 @@ function checkEnd(record: RunRecord, completed: StoredReceipt | undefined): void
   if (status === 'done') checkResult(record, completed)
   else if (completed !== undefined) {
     const problem = `receipt ${completed.receipt.receiptHash} says that it succeeded`
-    throw new TallyError('run.result_forged', { runId, problem })
+    throw blockError('run.result_forged', { runId, problem })
   }
 }
 
@@ -78,7 +78,7 @@ function checkJournalHash(
 ): void {
   const { journalHash } = JSON.parse(payloadText ?? '{}') as { readonly journalHash?: unknown }
   if (beforeLast === journalHash) return
-  throw new TallyError('run.journal_forged', { runId, entry: entries - 1 })
+  throw blockError('run.journal_forged', { runId, entry: entries - 1 })
 }
 
 /** Whether the receipt of a run that succeeded is over its whole journal, and can be read. */
@@ -94,13 +94,13 @@ export function signsJournal({ receipt, payloadText }: StoredReceipt): boolean {
 function checkResult({ runId, last }: RunRecord, completed: StoredReceipt | undefined): void {
   const { response } = last as unknown as { readonly response?: { readonly data?: unknown } }
   if (completed === undefined) {
-    throw new TallyError('run.result_forged', { runId, problem: 'no receipt ends it' })
+    throw blockError('run.result_forged', { runId, problem: 'no receipt ends it' })
   }
   checkReceiptResult(completed)
   const { resultText, receipt } = completed
   if (resultText === undefined || canonicalize(response?.data ?? null) === resultText) return
   const problem = `it is not the result of receipt ${receipt.receiptHash}`
-  throw new TallyError('run.result_forged', { runId, problem })
+  throw blockError('run.result_forged', { runId, problem })
 }
 
 /** Compares the result beside a receipt with the receipt. Throws `run.result_forged`. */
@@ -108,7 +108,7 @@ export function checkReceiptResult({ isResultSigned, receipt }: StoredReceipt): 
   if (isResultSigned) return
   const runId = receipt.inputPayload.run?.runId ?? 'none'
   const problem = `receipt ${receipt.receiptHash} signs another one than is stored`
-  throw new TallyError('run.result_forged', { runId, problem })
+  throw blockError('run.result_forged', { runId, problem })
 }
 
 /**
@@ -138,7 +138,7 @@ function checkCode(
     sha256Hex(canonicalize(started)) === found.started &&
     sha256Hex(canonicalize(last)) === found.last
   if (isSame && found.mac === ledger.authenticate(found.journalHash)) return
-  throw new TallyError('run.journal_forged', { runId, entry: found.entries - 1 })
+  throw blockError('run.journal_forged', { runId, entry: found.entries - 1 })
 }
 
 /**
@@ -211,7 +211,7 @@ function checkBeginning(
 ): void {
   const isSame = sha256Hex(canonicalize(started)) === found.started
   if (isSame && found.mac === ledger.authenticate(found.journalHash)) return
-  throw new TallyError('run.journal_forged', { runId, entry: found.entries - 1 })
+  throw blockError('run.journal_forged', { runId, entry: found.entries - 1 })
 }
 
 /**

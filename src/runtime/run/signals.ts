@@ -7,10 +7,11 @@ import {
 import {
   bytesOver,
   canonicalizeLedgerValue,
+  coreError,
   type Json,
   limits,
   type RunId,
-  TallyError
+  runtimeError
 } from '../../core/index.js'
 import type { RunDriver } from './run-driver.js'
 
@@ -38,7 +39,7 @@ function copyOf({ name, id, value, by }: SentSignal): SentSignal {
   const actual = bytesOver(text, limits.SIGNAL_BYTES_MAX)
   if (actual !== undefined) {
     const limit = limits.SIGNAL_BYTES_MAX
-    throw new TallyError('core.limit_exceeded', { what: 'A signal in bytes', actual, limit })
+    throw coreError('core.limit_exceeded', { what: 'A signal in bytes', actual, limit })
   }
   canonicalizeLedgerValue([name, id, by])
   return { name, id, value: JSON.parse(text) as Json, by }
@@ -46,10 +47,10 @@ function copyOf({ name, id, value, by }: SentSignal): SentSignal {
 
 function checkText(what: 'id' | 'name', text: string, limit: number): void {
   const actual = text.length
-  if (actual === 0) throw new TallyError('run.invalid_signal', { problem: `its ${what} is empty` })
+  if (actual === 0) throw runtimeError('run.invalid_signal', { problem: `its ${what} is empty` })
   if (actual <= limit) return
   const named = `The length of the ${what} of a signal`
-  throw new TallyError('core.limit_exceeded', { what: named, actual, limit })
+  throw coreError('core.limit_exceeded', { what: named, actual, limit })
 }
 
 async function earlierOutcome(

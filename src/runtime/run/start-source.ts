@@ -3,7 +3,7 @@ import {
   type Json,
   type Random,
   type RunId,
-  TallyError,
+  runtimeError,
   withoutUndefined
 } from '../../core/index.js'
 import type { DocumentCompiler } from '../code/document-compiler.js'
@@ -53,7 +53,7 @@ function preparing(
   if (isBlock(source)) {
     const instead = 'name it in a node, or in a step of code'
     const problem = `the block ${source.name} is no document: ${instead}`
-    throw new TallyError('run.invalid_options', { problem })
+    throw runtimeError('run.invalid_options', { problem })
   }
   const options = (first ?? {}) as StartOptions
   checkOptions(options, documentOptions)
@@ -84,5 +84,5 @@ function checkOptions(options: unknown, known: Readonly<Record<string, true>>): 
   const problem = isObject
     ? `its options have ${unknown}, which is none`
     : 'its options are no object'
-  throw new TallyError('run.invalid_options', { problem })
+  throw runtimeError('run.invalid_options', { problem })
 }

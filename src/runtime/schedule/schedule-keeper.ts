@@ -1,5 +1,5 @@
 import { type HeldLimits, heldLimits } from '../../block/index.js'
-import { canonicalize, type Json, type JsonObject, TallyError } from '../../core/index.js'
+import { canonicalize, type Json, type JsonObject, runtimeError } from '../../core/index.js'
 import { doneReply, type IntentReply, SCHEDULES_PREFIX } from '../../intent/index.js'
 import { refusal } from '../gate/refusal.js'
 import type { ScheduleOptions } from './schedule-options.js'
@@ -48,7 +48,7 @@ export class ScheduleKeeper {
         continue
       }
       const problem = reply.message
-      throw new TallyError('runtime.invalid_schedule', { name: schedule.name, problem })
+      throw runtimeError('runtime.invalid_schedule', { name: schedule.name, problem })
     }
     this.#begins = true
     await this.changed()

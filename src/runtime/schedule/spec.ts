@@ -8,10 +8,12 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  ledgerError,
   limits,
   rfc3339,
+  runtimeError,
   shownText,
-  TallyError,
+  type TallyError,
   withoutUndefined
 } from '../../core/index.js'
 import { SCHEDULES_PREFIX } from '../../intent/index.js'
@@ -62,7 +64,7 @@ const scheduleName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
 export function heldSchedule(given: ScheduleOptions): HeldSchedule {
   const { name, timeZone = 'UTC', overlap = 'skip', catchUp = 'last', tags = [] } = given ?? {}
   const refuse = (problem: string) =>
-    new TallyError('runtime.invalid_schedule', { name: shownText(name), problem })
+    runtimeError('runtime.invalid_schedule', { name: shownText(name), problem })
   if (typeof name !== 'string' || !scheduleName.test(name)) throw refuse('its name is none')
   const when = whenOf(given, refuse)
   if (!overlaps.has(overlap)) throw refuse('its overlap is none of skip, queue, allow and cancel')
@@ -144,7 +146,7 @@ export function begunWith(
 ): BegunWith {
   if (spec.sealed === undefined) return { ...spec, input: spec.input ?? null }
   const text = ledger.subjects.openSchedule(name, spec.sealed)
-  if (text === undefined) throw new TallyError('ledger.erased', { what: `Schedule ${name}` })
+  if (text === undefined) throw ledgerError('ledger.erased', { what: `Schedule ${name}` })
   return JSON.parse(text) as BegunWith
 }
 

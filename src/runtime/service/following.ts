@@ -1,5 +1,12 @@
 import type { MessageOutcome, QueueTerms } from '../../block/index.js'
-import { type Json, type JsonObject, type RunId, TallyError } from '../../core/index.js'
+import {
+  blockError,
+  type Json,
+  type JsonObject,
+  type RunId,
+  runtimeError,
+  type TallyError
+} from '../../core/index.js'
 import { approvalRefusal } from '../../identity/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
 import type { PreparedRun } from '../code/prepared-run.js'
@@ -73,7 +80,7 @@ function preparationOf(
   const workflow = params.optionalText('workflow')
   if (workflow !== undefined) {
     // Others than the owner run what the owner has published (K14).
-    if (agent !== undefined) throw new TallyError('runtime.not_published', { name: workflow })
+    if (agent !== undefined) throw runtimeError('runtime.not_published', { name: workflow })
     return async () => documents.prepareWorkflow(workflow)
   }
   const document = params.text('document')
@@ -190,7 +197,7 @@ export async function* followOnly(
   const { entry, record, end } = await attached(ledger, runs, id)
   if (end !== undefined) return yield end
   if (record?.status === 'running' && !runs.isLive(id)) {
-    throw new TallyError('run.interrupted', { runId: id })
+    throw blockError('run.interrupted', { runId: id })
   }
   yield* until(listen(runs.read(entry)), { id, entry, follow })
 }
@@ -212,7 +219,7 @@ function refused(
   id: RunId,
   { reason, problem = refusals[reason] }: MessageOutcome & { readonly accepted: false }
 ): TallyError {
-  return new TallyError('run.answer_refused', { runId: id, problem })
+  return blockError('run.answer_refused', { runId: id, problem })
 }
 
 interface Listening {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, TallyError } from '../../core/index.js'
+import { isJsonObject, type Json, ledgerError, runtimeError } from '../../core/index.js'
 import type { IntentReply } from '../../intent/index.js'
 import { agentNamed } from '../gate/agents.js'
 import type { PlannedText } from '../intent/conversation.js'
@@ -36,7 +36,7 @@ export function intentRequestsOf(asking: Asking | undefined): {
       params.end()
       if (!isJsonObject(payload)) {
         const problem = 'payload is no object'
-        throw new TallyError('service.invalid_params', { method: 'intent', problem })
+        throw runtimeError('service.invalid_params', { method: 'intent', problem })
       }
       const request = {
         action,
@@ -65,6 +65,6 @@ export function intentRequestsOf(asking: Asking | undefined): {
 }
 
 function present(asking: Asking | undefined): Asking {
-  if (asking === undefined) throw new TallyError('ledger.read_only', {})
+  if (asking === undefined) throw ledgerError('ledger.read_only', {})
   return asking
 }

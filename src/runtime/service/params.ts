@@ -4,7 +4,8 @@ import {
   type Json,
   type JsonObject,
   limits,
-  TallyError
+  runtimeError,
+  type TallyError
 } from '../../core/index.js'
 import type { ArchiveOptions } from '../system/archive-options.js'
 import type { ExportOptions } from '../system/exporting.js'
@@ -123,13 +124,13 @@ export class Params {
   }
 
   #invalid(problem: string): TallyError {
-    return new TallyError('service.invalid_params', { method: this.#method, problem })
+    return runtimeError('service.invalid_params', { method: this.#method, problem })
   }
 }
 
 /** The refusal of a method that the service does not have. */
 export function unknownMethod(method: string): TallyError {
-  return new TallyError('service.unknown_method', { method: shownName(method) })
+  return runtimeError('service.unknown_method', { method: shownName(method) })
 }
 
 /**

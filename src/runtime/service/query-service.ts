@@ -1,4 +1,4 @@
-import { type Json, TallyError } from '../../core/index.js'
+import { type Json, runtimeError } from '../../core/index.js'
 import type { OwnerRequest } from '../../ledger/index.js'
 import type { QueryParts } from '../queries/query-parts.js'
 import type { QueryRequests, QueryStreams } from '../queries/query-types.js'
@@ -22,13 +22,13 @@ export function queriesOver(parts: QueryParts) {
   return {
     request(method: keyof QueryRequests, { params }: OwnerRequest): Promise<Json> {
       const ask = requests[method]
-      if (ask === undefined) throw new TallyError('service.unknown_method', { method })
+      if (ask === undefined) throw runtimeError('service.unknown_method', { method })
       // Results are plain JSON; their types only name the members.
       return ask(new Params(method, params)) as Promise<unknown> as Promise<Json>
     },
     stream(method: keyof QueryStreams, { params, signal }: OwnerRequest): AsyncIterable<Json> {
       const follow = streams[method]
-      if (follow === undefined) throw new TallyError('service.unknown_method', { method })
+      if (follow === undefined) throw runtimeError('service.unknown_method', { method })
       return follow(new Params(method, params), signal) as AsyncIterable<unknown> as never
     }
   }

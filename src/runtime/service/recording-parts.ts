@@ -1,5 +1,5 @@
 import type { RecordedEntry, RecordedValue, RunRecording } from '../../audit/index.js'
-import { TallyError } from '../../core/index.js'
+import { ledgerError } from '../../core/index.js'
 
 /** A recording in parts that fit into messages: what it is, then its state, then its entries. */
 export type RecordingPart =
@@ -27,7 +27,6 @@ export async function joinedRecording(parts: AsyncIterable<RecordingPart>): Prom
     else if ('state' in part) state.push(part.state)
     else entries.push(part.entry)
   }
-  if (about === undefined)
-    throw new TallyError('owner.malformed_message', { problem: 'no recording' })
+  if (about === undefined) throw ledgerError('owner.malformed_message', { problem: 'no recording' })
   return { ...about, state, entries }
 }

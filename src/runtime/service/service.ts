@@ -11,13 +11,14 @@
  */
 import type { ReceiptReplay, RunRecording } from '../../audit/index.js'
 import {
+  blockError,
   type Hash,
   isHash,
   type Json,
+  ledgerError,
   limits,
   once,
-  type RunId,
-  TallyError
+  type RunId
 } from '../../core/index.js'
 import { type Ledger, marksOf, type OwnerHandler, type OwnerRequest } from '../../ledger/index.js'
 import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
@@ -187,9 +188,9 @@ function requestsOf(parts: ServiceParts): Requests {
     },
     replay: async (params) => {
       const which = receiptOf(params)
-      if (parts.replay === undefined) throw new TallyError('ledger.read_only', {})
+      if (parts.replay === undefined) throw ledgerError('ledger.read_only', {})
       const replayed = await parts.replay(which)
-      if (replayed === undefined) throw new TallyError('receipt.not_found', { which })
+      if (replayed === undefined) throw ledgerError('receipt.not_found', { which })
       return replayed
     },
     recheck: (params) => reconfirmationOf(parts, params),
@@ -202,7 +203,7 @@ function requestsOf(parts: ServiceParts): Requests {
     lint: async (params) => {
       const document = params.text('document')
       params.end()
-      if (parts.lint === undefined) throw new TallyError('ledger.read_only', {})
+      if (parts.lint === undefined) throw ledgerError('ledger.read_only', {})
       return { diagnostics: await parts.lint(document) }
     }
   }
@@ -265,12 +266,12 @@ function streamsOf(parts: ServiceParts): Streams {
     journal: async function* (params) {
       const [from, limit] = [params.optionalCount('from'), params.optionalCount('limit')]
       const id = lastOf(params, params.text('id'))
-      if (ledger.run(id) === undefined) throw new TallyError('run.not_found', { runId: id })
+      if (ledger.run(id) === undefined) throw blockError('run.not_found', { runId: id })
       yield* journalLines(ledger, id, from, limit)
     },
     recording: async function* (params) {
       const id = lastOf(params, params.text('id'))
-      if (parts.recording === undefined) throw new TallyError('ledger.read_only', {})
+      if (parts.recording === undefined) throw ledgerError('ledger.read_only', {})
       const { recordingParts } = await import('./recording-parts.js')
       yield* recordingParts(await parts.recording(id))
     },
@@ -323,7 +324,7 @@ async function shownReceipt({ ledger }: ServiceParts, params: Params): Promise<R
   const rights = await rightsOf(params, ledger)
   const which = receiptOf(params)
   const stored = await ledger.receipt(which)
-  if (stored === undefined) throw new TallyError('receipt.not_found', { which })
+  if (stored === undefined) throw ledgerError('receipt.not_found', { which })
   rights.check(stored.receipt.inputPayload.principal)
   return receiptView(ledger, stored)
 }
@@ -334,7 +335,7 @@ function receiptOf(params: Params): Hash | number {
   params.end()
   if (hash === undefined) return index ?? 0
   if (isHash(hash)) return hash
-  throw new TallyError('receipt.not_found', { which: hash })
+  throw ledgerError('receipt.not_found', { which: hash })
 }
 
 async function reconfirmationOf(
@@ -346,7 +347,7 @@ async function reconfirmationOf(
   const id = lastOf(params, params.text('id'))
   // What an imported ledger has sent is its exporter's to send again.
   const isForeign = sendAgain && isFollower === true
-  if (recheck === undefined || isForeign) throw new TallyError('ledger.read_only', {})
+  if (recheck === undefined || isForeign) throw ledgerError('ledger.read_only', {})
   return recheck(id, withinMs === undefined ? { sendAgain } : { sendAgain, withinMs })
 }
 
@@ -357,7 +358,7 @@ function lastOf(params: Params, id: string): RunId {
 }
 
 function runningOf({ ledger, running }: ServiceParts): Running {
-  if (running === undefined) throw new TallyError('ledger.read_only', {})
+  if (running === undefined) throw ledgerError('ledger.read_only', {})
   return { ledger, ...running }
 }
 

@@ -1,5 +1,13 @@
 import type { QueueTerms, Response } from '../../block/index.js'
-import { type ErrorCode, type Hash, type Json, type RunId, TallyError } from '../../core/index.js'
+import {
+  blockError,
+  type ErrorCode,
+  type Hash,
+  type Json,
+  ledgerError,
+  type RunId,
+  type TallyError
+} from '../../core/index.js'
 import { type Ledger, markOf, type RunRecord, type StoredReceipt } from '../../ledger/index.js'
 import { isEnded, waitsOf } from '../run/ended.js'
 import { isQueued } from '../run/run-turns.js'
@@ -51,14 +59,14 @@ export async function runLine(
 /** Why nothing but its record says anything of a run. */
 function erasedOf(record: RunRecord | undefined): TallyError | undefined {
   if (record?.isErased !== true) return undefined
-  return new TallyError('ledger.erased', { what: `Run ${record.runId}` })
+  return ledgerError('ledger.erased', { what: `Run ${record.runId}` })
 }
 
 /** Throws `run.not_found`. */
 export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId): Promise<RunView> {
   const record = ledger.run(id, { durable: true })
   const archived = ledger.archiving.errorOf(id) ?? erasedOf(record)
-  if (record === undefined) throw archived ?? new TallyError('run.not_found', { runId: id })
+  if (record === undefined) throw archived ?? blockError('run.not_found', { runId: id })
   const { definitionHash, input } = record.started as unknown as {
     readonly definitionHash: Hash
     readonly input: Json

@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { ledgerError } from '../../core/index.js'
 import type { ArchiveProgress } from '../../ledger/index.js'
 import type { ArchiveOptions, ArchiveResult } from '../system/archive-options.js'
 import type { ExportOptions, ExportProgress, ExportReport } from '../system/exporting.js'
@@ -64,7 +64,7 @@ export function archivingBy(
   archive: ((given: ArchiveOptions) => Promise<ArchiveResult>) | undefined,
   asked: ArchiveOptions
 ) {
-  if (archive === undefined) throw new TallyError('ledger.read_only', {})
+  if (archive === undefined) throw ledgerError('ledger.read_only', {})
   return withProgress<ArchiveProgress, ArchiveResult>((onProgress) =>
     archive({ ...asked, onProgress })
   )

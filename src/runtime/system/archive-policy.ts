@@ -6,7 +6,8 @@ import {
   durationMs,
   isTallyError,
   limits,
-  TallyError
+  runtimeError,
+  type TallyError
 } from '../../core/index.js'
 import type { ArchiveOptions, ArchiveResult } from './archive-options.js'
 
@@ -105,7 +106,7 @@ function spanOf(name: string, given: Duration): number {
 }
 
 function invalid(problem: string): TallyError {
-  return new TallyError('runtime.invalid_archive', { problem })
+  return runtimeError('runtime.invalid_archive', { problem })
 }
 
 function messageOf(error: unknown): string {

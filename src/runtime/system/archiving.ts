@@ -2,12 +2,14 @@ import { resolve } from 'node:path'
 import {
   type Clock,
   checkSafeMode,
+  coreError,
   type Hash,
   isHash,
   isTallyError,
   type JsonObject,
+  ledgerError,
   type RunId,
-  TallyError
+  runtimeError
 } from '../../core/index.js'
 import { doneReply, type IntentReply, KERNEL_ID } from '../../intent/index.js'
 import {
@@ -73,12 +75,12 @@ export class Archives {
       if (given.error !== undefined) throw given.error
       if (reply.type === 'error') {
         checkSafeMode(reply)
-        throw new TallyError('archive.unwritable', { path, problem: reply.message })
+        throw ledgerError('archive.unwritable', { path, problem: reply.message })
       }
       const { archives } = this.#parts.ledger.archiving.history ?? { archives: [] }
       const entry = archives.at(-1)
       if (reply.type !== 'dapp' || entry === undefined) {
-        throw new TallyError('core.internal', { problem: 'an archive ended without a receipt' })
+        throw coreError('core.internal', { problem: 'an archive ended without a receipt' })
       }
       return { ...entry, path: resolve(path), receiptHash: (reply.receipt ?? null) as Hash | null }
     } finally {
@@ -140,7 +142,7 @@ export class Archives {
    * and behind it removing goes on at the next opening.
    */
   async close(): Promise<void> {
-    this.#closing.abort(new TallyError('runtime.closed', {}))
+    this.#closing.abort(runtimeError('runtime.closed', {}))
     await this.#keeper?.close()
     await this.#last
   }
@@ -207,7 +209,7 @@ export class Archives {
     if (before !== undefined) return undefined
     if (!isHash(through) && typeof through !== 'number') return undefined
     const stored = await this.#parts.ledger.receipt(through)
-    if (stored === undefined) throw new TallyError('receipt.not_found', { which: through })
+    if (stored === undefined) throw ledgerError('receipt.not_found', { which: through })
     return { path, end: { throughCommit: stored.commitSeq } }
   }
 
@@ -227,7 +229,7 @@ export class Archives {
 function timeOf(before: Date | string | number): number {
   const time = typeof before === 'string' ? Date.parse(before) : Number(before)
   if (Number.isSafeInteger(time)) return time
-  throw new TallyError('archive.nothing', { problem: `${String(before)} is no time` })
+  throw ledgerError('archive.nothing', { problem: `${String(before)} is no time` })
 }
 
 /** Archiving of a runtime. */

@@ -4,9 +4,9 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  ledgerError,
   limits,
-  type RunId,
-  TallyError
+  type RunId
 } from '../../core/index.js'
 import { doneReply, type IntentReply, KERNEL_ID, SCHEDULES_PREFIX } from '../../intent/index.js'
 import {
@@ -78,7 +78,7 @@ export class Erasing {
     const reply = await this.#parts.submit({ subject, ...(dryRun ? { dryRun } : {}) })
     if (reply.type === 'error') {
       checkSafeMode(reply)
-      throw new TallyError('ledger.not_erased', { problem: reply.message })
+      throw ledgerError('ledger.not_erased', { problem: reply.message })
     }
     const { key, runs, entries, archived } = reply as unknown as ErasedSubject
     const { stateKeys, schedules, kept } = reply as unknown as ErasedSubject

@@ -4,8 +4,8 @@ import {
   type IdentityId,
   isTallyError,
   type JsonObject,
-  type RunId,
-  TallyError
+  ledgerError,
+  type RunId
 } from '../../core/index.js'
 import { doneReply, type IntentReply, KERNEL_ID } from '../../intent/index.js'
 import {
@@ -82,7 +82,7 @@ export async function exportLedger(
   // No snapshot has records that are derived, or checkpoints.
   const failure = found === undefined || isOfCodes(found) ? null : found
   if (failure !== null && !damaged) {
-    throw new TallyError('snapshot.damaged', { problem: problemOf(failure) })
+    throw ledgerError('snapshot.damaged', { problem: problemOf(failure) })
   }
   const note = signed && failure === null ? await noted() : null
   const written = await writeSnapshot({

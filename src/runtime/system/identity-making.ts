@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import {
+  blockError,
+  coreError,
   type IdentityId,
   isRunId,
   limits,
   type Random,
   type RunId,
-  shownText,
-  TallyError
+  shownText
 } from '../../core/index.js'
 import { begunIdentities, finishIdentities as finishKeyFiles } from '../../identity/index.js'
 import {
@@ -83,7 +84,7 @@ export class IdentityMaking {
 
   async #act(asked: AskedIntent): Promise<IntentReply> {
     const { id, intent, go } = asked
-    if (!isRunId(id)) throw new TallyError('run.invalid_id', { runId: shownText(id) })
+    if (!isRunId(id)) throw blockError('run.invalid_id', { runId: shownText(id) })
     const about = identityAsked(intent.payload)
     if (about === undefined) {
       const problem = 'it takes { label, name } or nothing; a name is no id of an identity'
@@ -121,7 +122,7 @@ export class IdentityMaking {
   async #make({ go }: AskedIntent, about: IdentityAbout): Promise<IntentReply> {
     const { keys, random } = this.#parts
     const files = keys?.files
-    if (files === undefined) throw new TallyError('core.internal', { problem: 'no key files' })
+    if (files === undefined) throw coreError('core.internal', { problem: 'no key files' })
     const identity = await files.beginIdentity(random)
     const reply = await go({ identity, ...about })
     // Nothing names it, so this key is never asked for.

@@ -4,8 +4,8 @@ import {
   isTallyError,
   type Json,
   type JsonObject,
-  type RunId,
-  TallyError
+  ledgerError,
+  type RunId
 } from '../../core/index.js'
 import { doneReply, type IntentReply, KERNEL_ID } from '../../intent/index.js'
 import {
@@ -99,7 +99,7 @@ export class Importing {
     try {
       const { mode, cause } = this.#ledger.state()
       if (mode === 'poisoned') {
-        throw new TallyError('ledger.poisoned', { problem: cause?.message ?? 'a write failed' })
+        throw ledgerError('ledger.poisoned', { problem: cause?.message ?? 'a write failed' })
       }
       const { outcome, report, ...rest } = await importIntoOpen(open, options)
       const isReplaced = outcome === 'replaced'

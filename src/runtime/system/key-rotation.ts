@@ -1,13 +1,14 @@
 import { seedOf, singleStepUnitId } from '../../block/index.js'
 import {
+  blockError,
   type Clock,
+  coreError,
   isRunId,
   type Json,
   type JsonObject,
   type Random,
   type RunId,
-  shownText,
-  TallyError
+  shownText
 } from '../../core/index.js'
 import {
   doneReply,
@@ -48,7 +49,7 @@ export class KeyRotation {
 
   async #rotate(id: RunId, principal: Json): Promise<IntentReply> {
     const { ledger, keys, random } = this.#parts
-    if (!isRunId(id)) throw new TallyError('run.invalid_id', { runId: shownText(id) })
+    if (!isRunId(id)) throw blockError('run.invalid_id', { runId: shownText(id) })
     const earlier = await this.#earlier(id)
     if (earlier !== undefined) return earlier
     const next = await keys?.prepare(random)
@@ -71,7 +72,7 @@ export class KeyRotation {
       await keys.destroy(newPublicKey)
       throw error
     }
-    if (!appended.ok) throw new TallyError('core.internal', { problem: 'a rotation reads nothing' })
+    if (!appended.ok) throw coreError('core.internal', { problem: 'a rotation reads nothing' })
     await ledger.durable(appended.position)
     // Where this fails, the next opening does it: the receipt stands.
     await keys.use(next).catch(() => undefined)

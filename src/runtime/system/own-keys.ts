@@ -1,9 +1,9 @@
 import {
   type IdentityId,
+  identityError,
   isTallyError,
   type PublicKey,
-  type Random,
-  TallyError
+  type Random
 } from '../../core/index.js'
 import {
   IdentityKeys,
@@ -31,7 +31,7 @@ export function outsideKeys(
   identity: IdentityId | undefined
 ): SigningKeys {
   const { publicKey, signMany, joinPool } = signer
-  const invalid = (problem: string) => new TallyError('identity.invalid_signer', { problem })
+  const invalid = (problem: string) => identityError('identity.invalid_signer', { problem })
   if (!isStrictPublicKey(publicKey)) throw invalid('its public key is none of the strict rule')
   if (blobKey.length !== BLOB_KEY_BYTES) throw invalid(`its blob key has ${blobKey.length} bytes`)
   // Closing a ledger leaves it open: other ledgers may sign with it.

@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { ledgerError } from '../../core/index.js'
 import type { IntentReply } from '../../intent/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import type { AskedIntent } from '../gate/asked-intent.js'
@@ -36,7 +36,7 @@ export class TakingOver {
     const reply = mode === 'safe' ? undefined : await ask()
     if (reply?.type === 'dapp') return
     const problem = reply?.type === 'error' ? reply.message : (cause?.message ?? 'it takes nothing')
-    throw new TallyError('ledger.safe_mode', { problem })
+    throw ledgerError('ledger.safe_mode', { problem })
   }
 
   async act({ id, intent, go }: AskedIntent): Promise<IntentReply> {

@@ -1,4 +1,4 @@
-import { limits, systemClock, TallyError } from '../../core/index.js'
+import { limits, systemClock, testingError } from '../../core/index.js'
 
 /** One promise of a port, as a check that rejects when a driver breaks it. */
 export interface ConformanceCheck<Driver> {
@@ -66,7 +66,7 @@ async function inTime(check: string, ms: number, act: () => Promise<void>): Prom
   let callOff = () => {}
   const late = new Promise<never>((_, reject) => {
     callOff = systemClock.schedule(systemClock.now() + ms, () =>
-      reject(new TallyError('testing.no_answer', { check, ms }))
+      reject(testingError('testing.no_answer', { check, ms }))
     )
   })
   try {

@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { executorError } from '../../core/index.js'
 
 export type Viem = typeof import('viem/utils')
 
@@ -12,6 +12,6 @@ export async function loadViem(): Promise<Viem> {
   try {
     return await import('viem/utils')
   } catch (cause) {
-    throw new TallyError('executor.missing_library', { library: 'viem' }, { cause })
+    throw executorError('executor.missing_library', { library: 'viem' }, { cause })
   }
 }

@@ -100,3 +100,13 @@ export interface ScriptLine {
   readonly trouble: Trouble
   readonly answer?: Json
 }
+
+/** What the story of a case says of a trouble. */
+export function troubleText(trouble: Trouble): string {
+  if (trouble === null) return 'answers'
+  if (trouble === 'refuses') return 'refuses, nothing is done'
+  if (trouble === 'loses') return 'fails, nothing is done, and the caller cannot tell'
+  if (trouble === 'loses_done') return 'is done, and the caller cannot tell'
+  if (trouble === 'reverts') return 'is included, without any effect'
+  return `answers after ${trouble} ms`
+}

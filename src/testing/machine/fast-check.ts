@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { testingError } from '../../core/index.js'
 
 /** The library that generates and shrinks cases; optional, and loaded when it is first needed. */
 export type FastCheck = typeof import('fast-check')
@@ -8,6 +8,6 @@ export async function loadFastCheck(): Promise<FastCheck> {
   try {
     return await import('fast-check')
   } catch (cause) {
-    throw new TallyError('testing.fast_check_missing', {}, { cause })
+    throw testingError('testing.fast_check_missing', {}, { cause })
   }
 }

@@ -1,5 +1,5 @@
 import { isWorkflow, type Workflow } from '../../block/index.js'
-import { isJsonObject, type Json, TallyError } from '../../core/index.js'
+import { isJsonObject, type Json, testingError } from '../../core/index.js'
 import { Compilations, type Registrations } from '../../runtime/index.js'
 import type { PreparedTarget } from './prepared-target.js'
 import { probeRuntime } from './probe.js'
@@ -31,7 +31,7 @@ function functionRegistrations(target: Workflow | FunctionTarget): Registrations
 function startOf(target: Workflow | FunctionTarget): Workflow {
   const starts = isWorkflow(target) ? target : target.starts
   if (isWorkflow(starts)) return starts
-  throw new TallyError('testing.target_invalid', { problem: 'it starts no workflow in code' })
+  throw testingError('testing.target_invalid', { problem: 'it starts no workflow in code' })
 }
 
 /** Throws what registering it throws, and `testing.target_invalid`. */

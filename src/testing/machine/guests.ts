@@ -4,7 +4,7 @@ import type {
   SandboxOutcome,
   SandboxRequest
 } from '../../capability/index.js'
-import { TallyError } from '../../core/index.js'
+import { testingError } from '../../core/index.js'
 import { type RuntimeOnOptions, runtimeOn, type WiredRuntime } from '../../runtime/index.js'
 import type { Life } from './life.js'
 
@@ -127,7 +127,7 @@ async function acted(
   const reply = await runtime.intent({ id: `${action}-${payload.codeHash}`, action, payload })
   if (reply.type === 'dapp') return
   const problem = reply.type === 'error' ? reply.message : `${action} waits`
-  throw new TallyError('testing.target_invalid', { problem })
+  throw testingError('testing.target_invalid', { problem })
 }
 
 /** Has the code of installed packages at hand, in a process that begins. */

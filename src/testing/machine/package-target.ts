@@ -12,7 +12,8 @@ import {
   type Json,
   type JsonObject,
   ManualClock,
-  TallyError
+  type TallyError,
+  testingError
 } from '../../core/index.js'
 import { intentBlocks } from '../../intent/index.js'
 import type { HostedPackages } from './guests.js'
@@ -62,7 +63,7 @@ function opened(text: string): CapabilityPackage {
 }
 
 function invalid(problem: string): TallyError {
-  return new TallyError('testing.target_invalid', { problem })
+  return testingError('testing.target_invalid', { problem })
 }
 
 /** The document whose only node does the intent that a run is given. */

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { type ErrorCode, TallyError } from '../../core/index.js'
+import { anyError, type ErrorCode, testingError } from '../../core/index.js'
 import type { CodePlace, MachineOptions } from './options.js'
 import type { TallyLeft } from './tally.js'
 
@@ -29,7 +29,7 @@ export async function playShares(
   { from, save }: Pick<MachineOptions, 'from' | 'save'>,
   { cases, seed, processes }: { cases: number; seed: number; processes: number }
 ): Promise<readonly TallyLeft[]> {
-  if (from === undefined) throw new TallyError('testing.module_missing', {})
+  if (from === undefined) throw testingError('testing.module_missing', {})
   const isUrl = from.module.startsWith('file:')
   const module = isUrl ? from.module : pathToFileURL(from.module).href
   const count = Math.min(processes, cases, PROCESSES_MAX)
@@ -41,9 +41,9 @@ export async function playShares(
   const ends = await Promise.all(shares.map(played))
   return ends.map((end) => {
     if ('left' in end) return end.left
-    if ('problem' in end) throw new TallyError('testing.share_ended', { problem: end.problem })
+    if ('problem' in end) throw testingError('testing.share_ended', { problem: end.problem })
     // It was thrown by this library in the other process.
-    throw new TallyError(end.code as ErrorCode, end.context as never)
+    throw anyError(end.code as ErrorCode, end.context as never)
   })
 }
 

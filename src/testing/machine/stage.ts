@@ -1,5 +1,5 @@
 import type { Arbitrary } from 'fast-check'
-import { isJsonObject, type Json, limits, TallyError } from '../../core/index.js'
+import { isJsonObject, type Json, limits, testingError } from '../../core/index.js'
 import type { CaseParts, EffectParts } from './case-arbitrary.js'
 import type { FastCheck } from './fast-check.js'
 import type {
@@ -85,7 +85,7 @@ function answerArbitrary(
     return schemaArbitrary(fc, jsonSchemaOf(answer))
   } catch (cause) {
     if (!(cause instanceof UnmadeSchema)) throw cause
-    throw new TallyError('testing.answer_missing', { effect }, { cause })
+    throw testingError('testing.answer_missing', { effect }, { cause })
   }
 }
 
@@ -105,11 +105,11 @@ function inputArbitrary(
   if (isArbitrary(inputs)) return asArbitrary(inputs)
   const { schema, open } = takes
   if (open !== undefined && inputs === undefined) {
-    throw new TallyError('testing.inputs_missing', { target: name, problem: open })
+    throw testingError('testing.inputs_missing', { target: name, problem: open })
   }
   if (schema === undefined && inputs === undefined) {
     const problem = 'no block that gets them unchanged has a schema'
-    throw new TallyError('testing.inputs_missing', { target: name, problem })
+    throw testingError('testing.inputs_missing', { target: name, problem })
   }
   const base = schema === undefined ? fc.constant<Json>({}) : inputsOf(fc, schema, name)
   const made = inputs === undefined ? base : withPaths(fc, base, inputs)
@@ -119,7 +119,7 @@ function inputArbitrary(
   const [first = null] = sample
   if (!sample.some(fits)) {
     const problem = takes.problem(first) ?? 'its schema refuses them'
-    throw new TallyError('testing.inputs_missing', { target: name, problem })
+    throw testingError('testing.inputs_missing', { target: name, problem })
   }
   return made.filter(fits)
 }
@@ -130,7 +130,7 @@ function inputsOf(fc: FastCheck, schema: Json, target: string): Arbitrary<Json> 
   } catch (cause) {
     if (!(cause instanceof UnmadeSchema)) throw cause
     const problem = cause.message
-    throw new TallyError('testing.inputs_missing', { target, problem }, { cause })
+    throw testingError('testing.inputs_missing', { target, problem }, { cause })
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Block, type CompiledDocument, isBlock, type Workflow } from '../../block/index.js'
-import { isJsonObject, type Json, readDocument, TallyError } from '../../core/index.js'
+import { isJsonObject, type Json, readDocument, testingError } from '../../core/index.js'
 import { Compilations, type DocumentRoom, type Registrations } from '../../runtime/index.js'
 import type { ChartTarget } from './chart-target.js'
 import { type FunctionTarget, isFunctionTarget, prepareFunctionTarget } from './function-target.js'
@@ -50,13 +50,13 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
     return prepareFunctionTarget(() => {
       const next = one()
       if (isFunctionTarget(next)) return next
-      throw new TallyError('testing.target_invalid', { problem: 'it is another kind each time' })
+      throw testingError('testing.target_invalid', { problem: 'it is another kind each time' })
     })
   }
   return prepareDocument(() => {
     const next = one()
     if (!isFunctionTarget(next)) return next
-    throw new TallyError('testing.target_invalid', { problem: 'it is another kind each time' })
+    throw testingError('testing.target_invalid', { problem: 'it is another kind each time' })
   })
 }
 
@@ -73,7 +73,7 @@ async function prepareDocument(one: () => DocumentedTarget): Promise<PreparedTar
     if (!prepared.ok) {
       const [first] = prepared.diagnostics
       const at = first === undefined || first.path.length === 0 ? '' : ` (${first.path.join('.')})`
-      throw new TallyError('testing.target_invalid', {
+      throw testingError('testing.target_invalid', {
         problem: `${first?.message ?? 'it does not compile'}${at}`
       })
     }
@@ -147,7 +147,7 @@ function asDocument(
   { charts, packed }: { readonly charts: Charts | undefined; readonly packed: Packed | undefined }
 ): DocumentTarget {
   const kind = unsupported(target)
-  if (kind !== undefined) throw new TallyError('testing.target_unsupported', { kind })
+  if (kind !== undefined) throw testingError('testing.target_unsupported', { kind })
   if (charts !== undefined) return alone(charts.block(chartOf(target)))
   if (packed?.document !== undefined) return { document: packed.document }
   return isBlock(target) ? alone(target) : (target as DocumentTarget)
@@ -229,7 +229,7 @@ function readAs(source: string | Json): Json {
   if (isFlow(document)) return document
   if (typeof schema === 'string' && supported.some((one) => schema.startsWith(one))) return document
   const kind = typeof schema === 'string' ? `a document ${schema}` : 'a document without a schema'
-  throw new TallyError('testing.target_unsupported', { kind })
+  throw testingError('testing.target_unsupported', { kind })
 }
 
 /** As the agent room tells them: flows have no `schema`. */

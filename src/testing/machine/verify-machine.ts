@@ -1,4 +1,4 @@
-import { limits, TallyError } from '../../core/index.js'
+import { limits, type TallyError, testingError } from '../../core/index.js'
 import { variations } from '../ambient.js'
 import type { Case } from './case.js'
 import { caseArbitrary } from './case-arbitrary.js'
@@ -60,7 +60,7 @@ export async function verifyCase(
   options: CaseOptions & { readonly from?: CodePlace } = {}
 ): Promise<MachineReport> {
   if (!Array.isArray(given.inputs) || given.inputs.length === 0) {
-    throw new TallyError('testing.case_invalid', { problem: 'it has no inputs' })
+    throw testingError('testing.case_invalid', { problem: 'it has no inputs' })
   }
   const prepared = await prepareTarget(target)
   try {
@@ -212,7 +212,7 @@ class Search {
       const { promise, problem: what, actual = '' } = before
       const problem = actual === '' ? what : `${what} (${actual})`
       const target = this.#prepared.name
-      throw new TallyError('testing.not_repeated', { target, promise, problem })
+      throw testingError('testing.not_repeated', { target, promise, problem })
     }
     const { from: place, save } = this.#options
     const from = place && save !== undefined ? seenFrom(save, place) : place
@@ -246,7 +246,7 @@ function brokenError(found: Counterexample, saved?: string): TallyError {
   const { promise, problem } = violation
   const where = saved === undefined ? '' : `\nwritten to ${saved}\n`
   const text = `${counterexampleText(found)}${where}`
-  return new TallyError('testing.promise_broken', {
+  return testingError('testing.promise_broken', {
     target,
     promise,
     problem,

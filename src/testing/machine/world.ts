@@ -8,12 +8,18 @@ import {
   runEffects
 } from '../../block/index.js'
 import type { CapabilityPackage } from '../../capability/index.js'
-import { canonicalize, isJsonObject, type Json, type RunId, TallyError } from '../../core/index.js'
+import {
+  canonicalize,
+  isJsonObject,
+  type Json,
+  type RunId,
+  testingError
+} from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
 import { EXECUTION_EFFECT, TIME_EFFECT } from '../../workflow/index.js'
 import { turnEffectName, turnNodeOf, turnResult } from './agent-world.js'
 import type { Served } from './carrier.js'
-import type { ScriptLine, Trouble } from './case.js'
+import { type ScriptLine, type Trouble, troubleText } from './case.js'
 import { ChainWorld, isChainEffect } from './chain-world.js'
 import { Life } from './life.js'
 import { isHostRefused, NETWORK_EFFECT, networkReason, networkResult } from './network-world.js'
@@ -378,22 +384,13 @@ export class World {
 
 /** Throws `testing.answer_missing` and `testing.answer_broken`: no findings about the target. */
 export function checkAnswers({ missing, broken }: World): void {
-  if (missing !== undefined) throw new TallyError('testing.answer_missing', { effect: missing })
+  if (missing !== undefined) throw testingError('testing.answer_missing', { effect: missing })
   if (broken === undefined) return
   const problem = broken instanceof Error ? broken.message : String(broken)
-  throw new TallyError('testing.answer_broken', { problem }, { cause: broken })
+  throw testingError('testing.answer_broken', { problem }, { cause: broken })
 }
 
 function childOf(request: Json): RunId {
   // The context of workflows has put it there.
   return String(isJsonObject(request) ? request['id'] : '') as RunId
-}
-
-function troubleText(trouble: Trouble): string {
-  if (trouble === null) return 'answers'
-  if (trouble === 'refuses') return 'refuses, nothing is done'
-  if (trouble === 'loses') return 'fails, nothing is done, and the caller cannot tell'
-  if (trouble === 'loses_done') return 'is done, and the caller cannot tell'
-  if (trouble === 'reverts') return 'is included, without any effect'
-  return `answers after ${trouble} ms`
 }

@@ -12,7 +12,7 @@ import {
   type Json,
   type RunId,
   shownText,
-  TallyError
+  testingError
 } from '../../core/index.js'
 import { type CodeAtHand, recordRunAt, replayRecordingWith } from '../../runtime/index.js'
 import { reportText } from './report-text.js'
@@ -131,7 +131,7 @@ export class RecordedRun {
     const { narrowed, privacy } = replayed
     const { problem } = privacy
     if (problem !== undefined && options.private !== true) {
-      throw new TallyError('testing.private_run', { run: this.id, problem })
+      throw testingError('testing.private_run', { run: this.id, problem })
     }
     return recordingText(narrowed)
   }
@@ -173,5 +173,5 @@ export async function openRecording(file: string | URL): Promise<RecordedRun> {
   const parsed = await recordingIn(await readFile(file, 'utf8'))
   if (parsed.ok) return new RecordedRun(parsed.recording)
   const { problem } = parsed
-  throw new TallyError('testing.recording_invalid', { path: String(file), problem })
+  throw testingError('testing.recording_invalid', { path: String(file), problem })
 }

@@ -4,7 +4,7 @@ import {
   limits,
   ManualClock,
   nextTurn,
-  TallyError
+  testingError
 } from '../../core/index.js'
 import { within } from '../ambient.js'
 import type { Stage } from '../machine/play.js'
@@ -52,7 +52,7 @@ export async function simulateBroken(
   broken: BrokenParts
 ): Promise<SimulationReport> {
   const problem = problemOf(options)
-  if (problem !== undefined) throw new TallyError('testing.simulation_invalid', { problem })
+  if (problem !== undefined) throw testingError('testing.simulation_invalid', { problem })
   const targets: PreparedTarget[] = []
   for (const { target } of Object.values(options.nodes)) targets.push(await prepared(target))
   return within({}, () => new Simulation(options, targets, broken).run())
@@ -300,6 +300,6 @@ class Simulation {
     ]
     const { seed } = this.#options
     const what = { seed, node, promise, problem, trace: lines.join('\n') }
-    throw new TallyError('testing.simulation_failed', what)
+    throw testingError('testing.simulation_failed', what)
   }
 }

@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { testingError } from '../../core/index.js'
 import type { RpcValue } from '../rpc-node/index.js'
 import type { SolanaLibraries } from './libraries.js'
 import { type Execution, Machine } from './machine.js'
@@ -105,7 +105,7 @@ export class SolanaChain {
   advance(slots: number): void {
     if (!Number.isSafeInteger(slots) || slots < 0 || slots > ADVANCE_SLOTS_MAX) {
       const problem = `${slots} is no number of slots up to ${ADVANCE_SLOTS_MAX}`
-      throw new TallyError('testing.chain_invalid', { problem })
+      throw testingError('testing.chain_invalid', { problem })
     }
     for (let begun = 0; begun < slots; begun += 1) {
       this.machine.tick(secondOf(this.slot + 1))

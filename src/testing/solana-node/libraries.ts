@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { executorError } from '../../core/index.js'
 
 export interface SolanaLibraries {
   readonly kit: typeof import('@solana/kit')
@@ -17,6 +17,6 @@ async function loaded<Library>(library: string, load: () => Promise<Library>): P
   try {
     return await load()
   } catch (cause) {
-    throw new TallyError('executor.missing_library', { library }, { cause })
+    throw executorError('executor.missing_library', { library }, { cause })
   }
 }

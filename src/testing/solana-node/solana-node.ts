@@ -1,5 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
-import { sha256Hex, TallyError } from '../../core/index.js'
+import { sha256Hex, testingError } from '../../core/index.js'
 import { type RpcCall, RpcNode, type RpcScript } from '../rpc-node/index.js'
 import { SolanaChain, type SolanaState } from './chain.js'
 import { Faucet } from './faucet.js'
@@ -214,7 +214,7 @@ function stateIn(bytes: Uint8Array): SolanaState {
     return deserialize(bytes) as SolanaState
   } catch (cause) {
     const problem = 'its state cannot be read'
-    throw new TallyError('testing.chain_invalid', { problem }, { cause })
+    throw testingError('testing.chain_invalid', { problem }, { cause })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit'
-import { TallyError } from '../../core/index.js'
+import { testingError } from '../../core/index.js'
 import type { SolanaLibraries } from './libraries.js'
 import type { Machine } from './machine.js'
 import type { SolanaMint } from './solana-mint.js'
@@ -51,7 +51,7 @@ export class TokenMaker {
     const mint = this.#address(mintText)
     const known = mintIn(this.#kit, this.#machine.account(mint))
     if (known === undefined) {
-      throw new TallyError('testing.chain_invalid', { problem: `${mintText} is no mint` })
+      throw testingError('testing.chain_invalid', { problem: `${mintText} is no mint` })
     }
     const address = await this.addressOf(mintText, owner)
     const held = this.units(address) ?? 0n
@@ -82,6 +82,6 @@ export class TokenMaker {
 
   #address(text: string): Address {
     if (this.#kit.isAddress(text)) return text
-    throw new TallyError('testing.chain_invalid', { problem: `${text} is no address` })
+    throw testingError('testing.chain_invalid', { problem: `${text} is no address` })
   }
 }

@@ -4,7 +4,7 @@ import {
   type BlockDefinition,
   defineBlock
 } from '../../block/index.js'
-import { TallyError } from '../../core/index.js'
+import { coreError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
 import { AIS_PROFILE } from '../../expression/index.js'
 import type { CompileValues, ValuesOf } from '../value/compile.js'
@@ -151,5 +151,5 @@ async function attempted(
 
 /** What compiles values before anybody has brought it: nothing may be compiled or run then. */
 export function noValues(): CompileValues {
-  throw new TallyError('core.internal', { problem: 'nothing compiles the values of workflows yet' })
+  throw coreError('core.internal', { problem: 'nothing compiles the values of workflows yet' })
 }

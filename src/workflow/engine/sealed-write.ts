@@ -6,13 +6,7 @@ import {
   requestHashOf,
   unitIdOf
 } from '../../block/index.js'
-import {
-  canonicalString,
-  type Hash,
-  isJsonObject,
-  type Json,
-  TallyError
-} from '../../core/index.js'
+import { canonicalString, coreError, type Hash, isJsonObject, type Json } from '../../core/index.js'
 import {
   type ChainCall,
   chainEffects,
@@ -116,7 +110,7 @@ export class SentWrites {
   async #earlier({ request, runId }: EffectCall): Promise<Json> {
     const { attempt = 0, path = null, unit = null } = isJsonObject(request) ? request : {}
     if (runId === undefined || typeof path !== 'string' || this.#read === undefined) {
-      throw new TallyError('core.internal', { problem: 'no journal tells what was sent' })
+      throw coreError('core.internal', { problem: 'no journal tells what was sent' })
     }
     const entries = await this.#read(runId, `"path":${canonicalString(path)}`)
     const isOfNode = (entry: NodeEntry) =>

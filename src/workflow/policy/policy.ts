@@ -5,7 +5,7 @@ import {
   hashJson,
   isJsonObject,
   type Json,
-  TallyError
+  workflowError
 } from '../../core/index.js'
 import { stricterApprovers } from '../../identity/index.js'
 import type { FlowDocument } from '../document/flow.js'
@@ -113,7 +113,7 @@ export function tightened(base: Policy, pack: PackDocument): Policy {
   const approvers = stricterApprovers(base.approvers, own.approvers)
   if (approvers === null) {
     const problem = `${pack.meta.name} names approvers that fit none before it`
-    throw new TallyError('workflow.invalid_document', { kind: 'pack', problem })
+    throw workflowError('workflow.invalid_document', { kind: 'pack', problem })
   }
   const plugin = plugins?.execution?.enabled?.map(
     ({ type, chains }): PluginRule => ({ type, chains: chains ?? null })

@@ -10,7 +10,7 @@ import {
   parse,
   placesIn,
   readDocument,
-  TallyError
+  testingError
 } from '../../../src/core/index.js'
 import { parseCanonical, readCanonical } from '../../../src/ledger/receipt/parse.js'
 import type { FuzzTarget } from '../target.js'
@@ -54,7 +54,7 @@ export const jsonTargets: Readonly<Record<string, FuzzTarget>> = {
     readers: ['audit/run-recording.ts#parseRecording'],
     read: (input) => {
       const parsed = parseRecording(textOf(input))
-      if (!parsed.ok) throw new TallyError('testing.recording_invalid', { path: '-', ...parsed })
+      if (!parsed.ok) throw testingError('testing.recording_invalid', { path: '-', ...parsed })
       const again = parseRecording(encodeRecording(parsed.recording))
       if (!isDeepStrictEqual(again, parsed)) throw new Error('it is written otherwise')
       return parsed.recording

@@ -1,4 +1,11 @@
-import { hashJson, type Json, type JsonObject, TallyError } from '../../../src/core/index.js'
+import {
+  blockError,
+  hashJson,
+  type Json,
+  type JsonObject,
+  ledgerError,
+  runtimeError
+} from '../../../src/core/index.js'
 import type { OwnerHandler, OwnerRequest } from '../../../src/ledger/index.js'
 import type {
   ActorAt,
@@ -84,7 +91,7 @@ export class FakeLedger {
 
   async #answer(method: string, params: Json): Promise<Json> {
     const act = (this.methods as Readonly<Record<string, (params: Json) => unknown>>)[method]
-    if (act === undefined) throw new TallyError('service.unknown_method', { method })
+    if (act === undefined) throw runtimeError('service.unknown_method', { method })
     return act(params) as Json
   }
 
@@ -193,7 +200,7 @@ export class FakeLedger {
 
   #run(id: string): FakeRun {
     const run = this.runs.find(({ view }) => view.id === id)
-    if (run === undefined) throw new TallyError('run.not_found', { runId: id })
+    if (run === undefined) throw blockError('run.not_found', { runId: id })
     return run
   }
 
@@ -266,7 +273,7 @@ export class FakeLedger {
           ({ view }) => view.index === index || view.receipt.receiptHash === hash
         )
         if (found === undefined)
-          throw new TallyError('receipt.not_found', { which: hash ?? String(index) })
+          throw ledgerError('receipt.not_found', { which: hash ?? String(index) })
         const { view } = found
         const alter = this.#altered.get(view.index)
         return alter === undefined ? view : { ...view, receipt: alter(view.receipt) }
@@ -280,7 +287,7 @@ export class FakeLedger {
       },
       proof: ({ leaf }) => {
         const found = this.#evidence.find(({ line }) => line.leaf === leaf)
-        if (found === undefined) throw new TallyError('receipt.not_found', { which: String(leaf) })
+        if (found === undefined) throw ledgerError('receipt.not_found', { which: String(leaf) })
         const leafHash = hashJson(found.record)
         return { leaf, record: found.record, leafHash, root: hashJson('root'), proof: [] }
       },

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, TallyError } from '../../../src/core/index.js'
+import { blockError, type Json, type JsonObject, ledgerError } from '../../../src/core/index.js'
 import type { OwnerHandler, OwnerRequest } from '../../../src/ledger/index.js'
 
 /**
@@ -18,7 +18,7 @@ export class FakeService {
     if (method === 'feed') return this.#feed(request)
     if (method === 'runs') return two()
     if (method === 'receipts') return broken()
-    if (method === 'show') throw new TallyError('run.not_found', { runId: 'none' })
+    if (method === 'show') throw blockError('run.not_found', { runId: 'none' })
     return Promise.resolve({ method, readOnly: false })
   }
 
@@ -62,7 +62,7 @@ async function* two(): AsyncGenerator<Json> {
 
 async function* broken(): AsyncGenerator<Json> {
   yield { index: 0 }
-  throw new TallyError('ledger.closed', {})
+  throw ledgerError('ledger.closed', {})
 }
 
 /** An entry of the feed. */

@@ -10,7 +10,7 @@ import {
   serveMcpOverStdio
 } from '../../../src/agent/index.js'
 import type { EffectCall } from '../../../src/block/index.js'
-import { type Json, limits, TallyError } from '../../../src/core/index.js'
+import { blockError, type Json, limits } from '../../../src/core/index.js'
 
 /** Our server over HTTP, asked by our client. */
 
@@ -19,7 +19,7 @@ const host: McpHost = {
   published: async () => [],
   run: async ({ id = 'new', inputs = {} }) => ({ id, status: 'done', inputs }),
   showRun: async (id) => {
-    throw new TallyError('run.not_found', { runId: id })
+    throw blockError('run.not_found', { runId: id })
   },
   runs: async () => [],
   receipt: async ({ index = 0 }) => ({ index }),

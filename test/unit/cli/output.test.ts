@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { exitCodeOf, exitCodes } from '../../../src/cli/frame/exit-codes.js'
 import { errorDocument, Output } from '../../../src/cli/frame/output.js'
 import { text } from '../../../src/cli/frame/text.js'
-import { type ErrorCode, errorCatalogue, Redactor, TallyError } from '../../../src/core/index.js'
+import {
+  anyError,
+  blockError,
+  cliError,
+  type ErrorCode,
+  errorCatalogue,
+  Redactor
+} from '../../../src/core/index.js'
 import { formsIn } from '../../support/secrets.js'
 
 class Screen {
@@ -73,7 +80,7 @@ describe('Output', () => {
     output.log(text`hex ${Buffer.from(secret).toString('hex')}`)
     output.live([text`${encodeURIComponent(secret)}`])
     const cause = new Error(`told ${JSON.stringify(secret)}`, { cause: new Error(secret) })
-    output.error(new TallyError('cli.usage', { problem: secret }, { cause }))
+    output.error(cliError('cli.usage', { problem: secret }, { cause }))
     expect(formsIn(stdout.shown + stderr.shown, secret)).toEqual([])
     expect(stdout.shown + stderr.shown).not.toContain('of" a')
     expect(stdout.shown + stderr.shown).toContain('[file:/run/')
@@ -91,7 +98,7 @@ describe('Output', () => {
     const { output, stdout, stderr } = outputOn({ isTerminal: true, isJson: true })
     output.line(text`for people`)
     output.document('run', { id: 'a' })
-    output.error(new TallyError('run.not_found', { runId: 'b' }))
+    output.error(blockError('run.not_found', { runId: 'b' }))
     expect(
       stdout.shown
         .trimEnd()
@@ -108,7 +115,7 @@ describe('Output', () => {
 describe('errors', () => {
   it('say what happened, why, and what to do', () => {
     const cause = new Error('outer', { cause: new Error('inner') })
-    const error = new TallyError('run.not_found', { runId: 'b' }, { cause })
+    const error = blockError('run.not_found', { runId: 'b' }, { cause })
     expect(errorDocument(error)).toEqual({
       code: 'run.not_found',
       message: 'There is no run b in this ledger.',
@@ -123,7 +130,7 @@ describe('errors', () => {
   it('end the process by their class', () => {
     const codes = Object.keys(errorCatalogue) as ErrorCode[]
     // Any context will do: the code alone decides.
-    const codeOf = (code: ErrorCode) => exitCodeOf(new TallyError(code, {} as never))
+    const codeOf = (code: ErrorCode) => exitCodeOf(anyError(code, {} as never))
     expect(codes.filter((code) => codeOf(code) === exitCodes.done)).toEqual([])
     expect(codeOf('ledger.locked')).toBe(5)
     expect(codeOf('ledger.poisoned')).toBe(5)

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import {
   assert,
+  blockError,
   errorCatalogue,
   isTallyError,
-  present,
-  TallyError
+  present
 } from '../../../src/core/index.js'
 
 describe('TallyError', () => {
   it('fills message and fix from its context and keeps the cause', () => {
     const cause = new Error('disk')
-    const error = new TallyError('run.interrupted', { runId: 'june' }, { cause })
+    const error = blockError('run.interrupted', { runId: 'june' }, { cause })
     expect(error.message).toBe('Run june is parked because the runtime closed; nothing is lost.')
     expect(error.fix).toContain('tally resume june')
     expect(error.cause).toBe(cause)
@@ -18,7 +18,7 @@ describe('TallyError', () => {
   })
 
   it('is recognised across duplicate installs, by code, and not by look-alikes', () => {
-    const error: unknown = new TallyError('run.not_found', { runId: 'x' })
+    const error: unknown = blockError('run.not_found', { runId: 'x' })
     expect(isTallyError(error)).toBe(true)
     expect(isTallyError(error, 'run.not_found')).toBe(true)
     expect(isTallyError(error, 'run.id_reused')).toBe(false)

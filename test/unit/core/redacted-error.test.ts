@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { isTallyError, Redactor, redactedError, TallyError } from '../../../src/core/index.js'
+import {
+  cliError,
+  isTallyError,
+  Redactor,
+  redactedError,
+  type TallyError
+} from '../../../src/core/index.js'
 
 const redactor = new Redactor()
 redactor.know('env:KEY', 'password1')
@@ -7,7 +13,7 @@ redactor.know('env:KEY', 'password1')
 describe('K16: an error without known secrets', () => {
   it('is of the same code, with the same names in its context and causes', async () => {
     const cause = new TypeError('cannot parse password1', { cause: 'password1' })
-    const error = new TallyError('cli.usage', { problem: 'no password1' }, { cause })
+    const error = cliError('cli.usage', { problem: 'no password1' }, { cause })
     const clean = await redactedError(error, redactor)
     expect(isTallyError(clean, 'cli.usage')).toBe(true)
     expect(clean).toMatchObject({
@@ -29,7 +35,7 @@ describe('K16: an error without known secrets', () => {
 
   it('is the error itself where it holds none, and where none is known', async () => {
     for (const error of [
-      new TallyError('cli.usage', { problem: 'none' }, { cause: new Error('none') }),
+      cliError('cli.usage', { problem: 'none' }, { cause: new Error('none') }),
       new Error('none'),
       { password: 'password1' },
       undefined
@@ -58,7 +64,7 @@ describe('K16: an error without known secrets', () => {
     const alone = await redactedError(new Error('password1'), redactor)
     expect(Object.hasOwn(alone as Error, 'cause')).toBe(false)
     expect(Object.hasOwn(alone as Error, 'code')).toBe(false)
-    const coded = new TallyError('cli.usage', { problem: 'password1' })
+    const coded = cliError('cli.usage', { problem: 'password1' })
     expect(Object.hasOwn((await redactedError(coded, redactor)) as Error, 'cause')).toBe(false)
   })
 
@@ -68,7 +74,7 @@ describe('K16: an error without known secrets', () => {
       message: 'none',
       cause: { message: '[env:KEY]' }
     })
-    const coded = new TallyError('cli.usage', { problem: 'none' }, { cause: 'password1' })
+    const coded = cliError('cli.usage', { problem: 'none' }, { cause: 'password1' })
     expect(await redactedError(coded, redactor)).toMatchObject({ cause: '[env:KEY]' })
     expect(await redactedError('password1', redactor)).toBe('[env:KEY]')
     expect(await redactedError(1, redactor)).toBe(1)

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { limits, type PublicKey, TallyError } from '../../../src/core/index.js'
+import { ledgerError, limits, type PublicKey } from '../../../src/core/index.js'
 import { firstBoundary } from '../../../src/ledger/archive/boundary.js'
 import { chosenEnd } from '../../../src/ledger/archive/choose.js'
 import { BoundaryWalk } from '../../../src/ledger/archive/walk.js'
@@ -248,7 +248,7 @@ it('G1: without its receipt an archive is only a file', async () => {
   const tally = await open()
   await note(tally, 'one')
   const append = vi.spyOn(tally.ledger, 'append').mockImplementation(() => {
-    throw new TallyError('ledger.read_only', {})
+    throw ledgerError('ledger.read_only', {})
   })
   const path = place.path('1.archive')
   await expect(tally.archive({ path, before: later() })).rejects.toThrow()

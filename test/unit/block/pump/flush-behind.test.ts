@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
-import { nextTurn, TallyError } from '../../../../src/core/index.js'
+import { ledgerError, nextTurn } from '../../../../src/core/index.js'
 import { Machine } from '../../../support/lives.js'
 
 it('L3: a flush behind a read that cannot be written any more rejects for nothing that hears it', async () => {
@@ -17,7 +17,7 @@ it('L3: a flush behind a read that cannot be written any more rejects for nothin
       sideEffects: 'none',
       run: (ctx) => {
         const append = () => {
-          throw new TallyError('ledger.poisoned', { problem: 'the disk is full' })
+          throw ledgerError('ledger.poisoned', { problem: 'the disk is full' })
         }
         Object.defineProperty(tally.ledger, 'append', { value: append, configurable: true })
         isPoisoned = true

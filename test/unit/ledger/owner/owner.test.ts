@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   type IdentityId,
   type Json,
+  ledgerError,
   limits,
-  ManualClock,
-  TallyError
+  ManualClock
 } from '../../../../src/core/index.js'
 import {
   type OwnerHandler,
@@ -217,7 +217,7 @@ describe('the owner socket', () => {
 
   it('errors cross as data and are thrown again with the same code', async () => {
     await listening(async ({ method }) => {
-      if (method === 'tally') throw new TallyError('ledger.not_found', { path: '/x' })
+      if (method === 'tally') throw ledgerError('ledger.not_found', { path: '/x' })
       throw new RangeError('odd')
     })
     const client = await connected()

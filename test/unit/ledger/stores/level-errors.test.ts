@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { TallyError } from '../../../../src/core/index.js'
+import { ledgerError } from '../../../../src/core/index.js'
 import { isUnreadable } from '../../../../src/ledger/index.js'
 import { readError } from '../../../../src/ledger/stores/level-errors.js'
 
@@ -24,8 +24,8 @@ describe('what a failed read tells of', () => {
   })
 
   it('of damage, and of nothing else', () => {
-    expect(isUnreadable(new TallyError('ledger.corrupt', { key: 'k', problem: 'p' }))).toBe(true)
-    expect(isUnreadable(new TallyError('store.closed', { path: 'p' }))).toBe(false)
+    expect(isUnreadable(ledgerError('ledger.corrupt', { key: 'k', problem: 'p' }))).toBe(true)
+    expect(isUnreadable(ledgerError('store.closed', { path: 'p' }))).toBe(false)
     expect(isUnreadable(new Error('Invalid argument'))).toBe(false)
   })
 })

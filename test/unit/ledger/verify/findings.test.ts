@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
+  blockError,
   canonicalize,
   isJsonObject,
   type Json,
-  sha256Hex,
-  TallyError
+  sha256Hex
 } from '../../../../src/core/index.js'
 import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
 import { type Store, storeAround, type VerifiedReceipt } from '../../../../src/ledger/index.js'
@@ -419,7 +419,7 @@ describe('what is thrown on the way', () => {
     const throwing = (error: unknown) =>
       verifyOf({ store }, { onItem: () => Promise.reject(error) })
     await expect(throwing(new RangeError('out of memory'))).rejects.toThrow(RangeError)
-    const left = new TallyError('run.not_executed', { reason: 'no executor' } as never)
+    const left = blockError('run.not_executed', { reason: 'no executor' } as never)
     await expect(throwing(left)).rejects.toBe(left)
     const damaged = await throwing(new SyntaxError('unexpected end'))
     expect(damaged.failure).toEqual({

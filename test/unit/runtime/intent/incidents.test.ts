@@ -4,7 +4,14 @@ import {
   type Sandbox,
   type SandboxOutcome
 } from '../../../../src/capability/index.js'
-import { limits, systemClock, systemRandom, TallyError } from '../../../../src/core/index.js'
+import {
+  capabilityError,
+  coreError,
+  limits,
+  systemClock,
+  systemRandom,
+  TallyError
+} from '../../../../src/core/index.js'
 import { Registry } from '../../../../src/runtime/code/registry.js'
 import { openForRuntime } from '../../../../src/runtime/open.js'
 import { WiredRuntime } from '../../../../src/runtime/runtime.js'
@@ -67,8 +74,8 @@ async function open(sandbox: Sandbox): Promise<WiredRuntime> {
 }
 
 const faults = limits.SANDBOX_FAULTS_MAX + 1
-const full = new TallyError('core.limit_exceeded', { what: 'Packages', actual: 2, limit: 1 })
-const missing = new TallyError('sandbox.engine_missing', { package: 'quickjs', version: '1' })
+const full = coreError('core.limit_exceeded', { what: 'Packages', actual: 2, limit: 1 })
+const missing = capabilityError('sandbox.engine_missing', { package: 'quickjs', version: '1' })
 
 test.each([
   ['the wall clock ends', Array(faults).fill(killed), 'sandbox.wall_clock'],

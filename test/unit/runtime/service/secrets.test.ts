@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock, type Provider } from '../../../../src/block/index.js'
-import { Redactor, TallyError } from '../../../../src/core/index.js'
+import { cliError, Redactor } from '../../../../src/core/index.js'
 import { createRuntime, type DeliveredEvent } from '../../../../src/runtime/index.js'
 import { redactedService } from '../../../../src/runtime/service/redacted-service.js'
 
@@ -132,7 +132,7 @@ describe('K16: the service of a ledger', () => {
   const redactor = new Redactor()
   redactor.know('env:KEY', secret)
   const request = { method: 'm', params: null, signal: new AbortController().signal }
-  const failing = new TallyError('cli.usage', { problem: secret })
+  const failing = cliError('cli.usage', { problem: secret })
   const clean = { code: 'cli.usage', context: { problem: '[env:KEY]' } }
 
   it('answers, streams and fails without known secrets', async () => {
