@@ -66,33 +66,32 @@ export {
 export type { DocumentPath } from './document/yaml.js'
 export { type Duration, durationMs } from './duration.js'
 export { assert, present, unreachable } from './errors/assert.js'
-export { type ErrorCode, errorCatalogue } from './errors/codes.js'
-export {
-  type ErrorContext,
-  errorNumber,
-  isError,
-  isTallyError,
-  TallyError
-} from './errors/error.js'
 export {
   agentError,
   anyError,
   auditError,
   blockError,
   capabilityError,
+  checkSafeMode,
   cliError,
   coreError,
+  type ErrorCode,
+  type ErrorContext,
+  errorCatalogue,
+  errorNumber,
   executorError,
   expressionError,
   identityError,
   inspectError,
   intentError,
+  isError,
+  isTallyError,
   ledgerError,
   runtimeError,
+  TallyError,
   testingError,
   workflowError
-} from './errors/rooms.js'
-export { checkSafeMode } from './errors/safe-mode.js'
+} from './errors/error.js'
 export {
   type FileProblem,
   FileRoot

@@ -1,5 +1,4 @@
-import { isTallyError, type TallyError } from './errors/error.js'
-import { blockError } from './errors/rooms.js'
+import { blockError, isTallyError, type TallyError } from './errors/error.js'
 import { canonicalizeLedgerValue } from './json/canonicalize.js'
 import { isJsonObject, type Json } from './json/value.js'
 import {

@@ -1,5 +1,5 @@
 import type { Hash, IdentityId, PublicKey, RunId } from './brand.js'
-import { blockError } from './errors/rooms.js'
+import { blockError } from './errors/error.js'
 import { hashJson } from './hash.js'
 import type { Json } from './json/value.js'
 

@@ -118,9 +118,12 @@ export async function honestLedger(scene: HonestScene = forgedScene): Promise<{
 
 /** One item for each entry of one: what the item completes comes with the last. */
 function singly(item: JournalItem): readonly JournalItem[] {
-  const { runId, entries } = item
+  const { runId, entries, runChanges } = item
   const before = entries.slice(0, -1).map((text) => ({ runId, entries: [text] }))
-  return [...before, { ...item, entries: entries.slice(-1) }]
+  const last = { ...item, entries: entries.slice(-1) }
+  if (runChanges === undefined) return [...before, last]
+  const ofLast = runChanges.filter(({ index }) => index === entries.length - 1)
+  return [...before, { ...last, runChanges: ofLast.map((one) => ({ ...one, index: 0 })) }]
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { TallyError } from '../errors/error.js'
-import { coreError } from '../errors/rooms.js'
+import { coreError } from '../errors/error.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
 import type { Pieces } from './pieces.js'
 import { isSliceFull, passSteps } from './work.js'

@@ -1,5 +1,4 @@
-import { isTallyError } from '../errors/error.js'
-import { coreError } from '../errors/rooms.js'
+import { coreError, isTallyError } from '../errors/error.js'
 import { type JsonWatch, reading } from '../json/parse.js'
 import type { Json } from '../json/value.js'
 import { DOCUMENT_BYTES_MAX, DOCUMENT_YAML_BYTES_MAX } from '../limits.js'

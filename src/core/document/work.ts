@@ -1,5 +1,5 @@
 import { nextTurn } from '../clock.js'
-import { coreError } from '../errors/rooms.js'
+import { coreError } from '../errors/error.js'
 import { CACHE_ENTRIES_MAX, DOCUMENT_SLICE_STEPS, DOCUMENT_WORK_MAX } from '../limits.js'
 import type { Pieces } from './pieces.js'
 

@@ -1,4 +1,4 @@
-import { coreError } from './rooms.js'
+import { coreError } from './error.js'
 
 /** Refuses to continue when something that must hold does not; throws `core.internal`. */
 export function assert(condition: unknown, problem: string): asserts condition {

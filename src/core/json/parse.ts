@@ -6,7 +6,7 @@ import {
   STEPS_OF_CONTAINER,
   STEPS_OF_SCALAR
 } from '../document/work.js'
-import { coreError } from '../errors/rooms.js'
+import { coreError } from '../errors/error.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
 import type { Json } from './value.js'
 

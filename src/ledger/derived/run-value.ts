@@ -95,20 +95,7 @@ function endOf(body: Buffer): Pick<StoredPlaces, 'status' | 'upTo' | 'visits'> |
 
 /** Reads a stored run; throws `ledger.corrupt` when it is malformed. */
 export function decodeRun(key: string, runId: RunId, text: string): StoredRun {
-  const value = JSON.parse(text) as {
-    readonly blocks: number
-    readonly entries: number
-    readonly last: JsonObject | null
-    readonly started: JsonObject | null
-    readonly status: Json
-    readonly upTo: number
-    readonly updatedAt: number | null
-    readonly visits: readonly RunCommit[]
-  }
-  const { blocks, entries, visits, last, started, status, upTo, updatedAt } = value
-  if (!Array.isArray(visits)) {
-    throw ledgerError('ledger.corrupt', { key, problem: 'the run record is malformed' })
-  }
+  const { blocks, entries, visits, last, started, status, upTo, updatedAt } = parsedRun(key, text)
   const record =
     started === null
       ? undefined
@@ -121,4 +108,27 @@ export function decodeRun(key: string, runId: RunId, text: string): StoredRun {
           updatedAt: updatedAt ?? 0
         }
   return { record, entries, blocks, visits, upTo }
+}
+
+interface RunValue {
+  readonly blocks: number
+  readonly entries: number
+  readonly last: JsonObject | null
+  readonly started: JsonObject | null
+  readonly status: Json
+  readonly upTo: number
+  readonly updatedAt: number | null
+  readonly visits: readonly RunCommit[]
+}
+
+function parsedRun(key: string, text: string): RunValue {
+  const problem = 'the run record is malformed'
+  let value: Partial<RunValue> | null
+  try {
+    value = JSON.parse(text) as Partial<RunValue> | null
+  } catch (cause) {
+    throw ledgerError('ledger.corrupt', { key, problem }, { cause })
+  }
+  if (!Array.isArray(value?.visits)) throw ledgerError('ledger.corrupt', { key, problem })
+  return value as RunValue
 }

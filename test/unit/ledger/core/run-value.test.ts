@@ -85,6 +85,12 @@ describe('the derived value of a run', () => {
     expect(record?.status).toBe('running')
   })
 
+  it.each(['', '{', 'null', '[]', '7', '{"visits":7}'])('is refused as corrupt: %j', (text) => {
+    const corrupt = expect.objectContaining({ code: 'ledger.corrupt' })
+    expect(() => decodeRun('key', runId, text)).toThrow(corrupt)
+    expect(() => decodePlaces('key', runId, Buffer.from(text))).toThrow(corrupt)
+  })
+
   it('is read the same without the texts of its entries, whatever statuses they hold', () => {
     const status = fc.constantFrom('running', 'waiting', 'done', null)
     const number = fc.nat(9)
