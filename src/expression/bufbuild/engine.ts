@@ -118,13 +118,14 @@ function compile(
       patterns
     )
   }))
+  const constants = boundNumbers(numbers)
   return {
     references: references.map(({ variable: _, ...reference }) => reference),
     evaluate(data) {
       budget.restart()
       try {
         const bound = variables(bindings, data, rules)
-        if (numbers.size > 0) Object.assign(bound, boundNumbers(numbers))
+        if (numbers.size > 0) Object.assign(bound, constants)
         return settle(run(bound), { places, budget, rules })
       } catch (error) {
         if (error instanceof FailureSignal) return error.failure
