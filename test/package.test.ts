@@ -161,6 +161,7 @@ describe('the packed files', () => {
     })
     const [bundle] = outputFiles
     expect(bundle?.text).toContain('block.invalid_definition')
+    expect(bundle?.text).not.toMatch(/ledger\.locked|runtime\.closed|CONSOLE_CONNECTIONS_MAX/)
     expect(bundle?.contents.length).toBeLessThanOrEqual(BYTES_OF_BLOCK_MAX)
   })
 

@@ -1,5 +1,4 @@
-import type { TallyError } from '../errors/error.js'
-import { coreError } from '../errors/error.js'
+import { coreError, type TallyError } from '../errors/error.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
 import type { Pieces } from './pieces.js'
 import { isSliceFull, passSteps } from './work.js'

@@ -1,5 +1,4 @@
-import type { TallyError } from '../errors/error.js'
-import { coreError } from '../errors/error.js'
+import { coreError, type TallyError } from '../errors/error.js'
 
 /** A place in a text: both count from 1, columns in UTF-16 units as editors do. */
 export interface Position {

@@ -87,14 +87,14 @@ export class TallyError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /** Makes errors of the codes of a table. */
-export type ErrorsOf<Name> = <Code extends Name & ErrorCode>(
+type ErrorsOf<Name> = <Code extends Name & ErrorCode>(
   code: Code,
   context: ErrorContext<Code>,
   options?: ErrorOptions
 ) => TallyError<Code>
 
 /** What makes errors of the codes of a table: their texts are those of the table. */
-export function errorsOf<Name extends string>(table: CodeTexts<Name>): ErrorsOf<Name> {
+function errorsOf<Name extends string>(table: CodeTexts<Name>): ErrorsOf<Name> {
   return function errorOf(code, context, options) {
     const { message, fix } = table[code]
     const texts = { message: fill(message, context), fix: fill(fix, context) }

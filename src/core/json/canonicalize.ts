@@ -1,8 +1,7 @@
 import { types } from 'node:util'
 import type { Pieces } from '../document/pieces.js'
 import { isSliceFull, isWorkCounted, passSteps } from '../document/work.js'
-import type { TallyError } from '../errors/error.js'
-import { coreError } from '../errors/error.js'
+import { coreError, type TallyError } from '../errors/error.js'
 import { JSON_DEPTH_MAX, KEY_LITERAL_LENGTH_MAX, KEY_LITERALS_MAX } from '../limits.js'
 import { findingLarge } from './length.js'
 

@@ -17,6 +17,13 @@ describe('TallyError', () => {
     expect(error.context).toEqual({ runId: 'june' })
   })
 
+  it('has a stack that begins with what it says and who made it', () => {
+    const error = blockError('run.not_found', { runId: 'june' })
+    const [first, second] = (error.stack ?? '').split('\n')
+    expect(first).toBe('TallyError: There is no run june in this ledger.')
+    expect(second).toContain('errors.test.ts')
+  })
+
   it('is recognised across duplicate installs, by code, and not by look-alikes', () => {
     const error: unknown = blockError('run.not_found', { runId: 'x' })
     expect(isTallyError(error)).toBe(true)
