@@ -60,7 +60,8 @@ async function simulateNext(soak) {
     const first = soak.next
     const count = Math.min(SEEDS_A_PROCESS, soak.end - first)
     soak.next += count
-    const how = { execArgv: [`--max-old-space-size=${HEAP_MB}`] }
+    const { collectorOptions } = await import(join(root, 'dist/src/testing/collector.js'))
+    const how = { execArgv: [`--max-old-space-size=${HEAP_MB}`, ...collectorOptions] }
     const arguments_ = ['one-process', first, count].map(String)
     const child = fork(fileURLToPath(import.meta.url), arguments_, how)
     child.on('message', (told) => hear(soak, told))

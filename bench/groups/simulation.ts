@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { collectorOptions } from '../../src/testing/collector.js'
 import type { Group } from '../row.js'
 
 const SEEDS = 1_000
@@ -14,7 +15,7 @@ const SEEDS_A_SECOND = 200
 /**
  * Seeds of a workflow of three steps that two cores do in a second: two processes beside each
  * other, by their processor time, other threads included. A seed is its lives with what fails in
- * them, and the verification of what they leave.
+ * them, and the verification of what they leave. Node runs as `npm run soak -- seeds` has it.
  */
 export const simulation: Group = {
   rows: ['simulation.seeds'],
@@ -23,7 +24,7 @@ export const simulation: Group = {
     const child = fileURLToPath(new URL('../child/simulated-seeds.js', import.meta.url))
     const play = async (core: number) => {
       const first = 1 + core * (warming + seeds)
-      const given = [child, ...[first, warming, seeds].map(String)]
+      const given = [...collectorOptions, child, ...[first, warming, seeds].map(String)]
       const { stdout } = await promisify(execFile)(process.execPath, given)
       return Number(stdout)
     }

@@ -196,6 +196,8 @@ export interface Ledger {
   log(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<LogRecord>
   /** A run's record, queued entries included unless `durable`. */
   run(runId: RunId, options?: { readonly durable?: boolean }): RunRecord | undefined
+  /** Whether a run has a record, queued entries included: cheaper than to read it. */
+  hasRun(runId: RunId): boolean
   /**
    * Records of the runs whose ids begin with `prefix` by id, or of all, queued entries included
    * unless `durable`. Reads each; {@link openRuns} reads those alone that have not ended.

@@ -76,7 +76,6 @@ export class OpenLedger implements Ledger {
   readonly #derived: Derived
   readonly #reader: Reader
   readonly #runs: RunReader
-  readonly #cipher: SubjectCipher
   readonly #queuedUnits = new Set<UnitId>()
   #past: Promise<PastLedger> | undefined
   /** Execution chain head of the last durable commit: what notes speak about. */
@@ -87,8 +86,8 @@ export class OpenLedger implements Ledger {
     const { store, keys, identity, signer, head, headBytes, frontier, blobKey, readOnly } = parts
     this.identity = identity
     this.hasKey = parts.blobKey !== undefined
-    this.#cipher = new SubjectCipher(identity, parts.subjects)
-    this.verificationKey = parts.blobKey && new VerificationKey(parts.blobKey, this.#cipher)
+    const cipher = new SubjectCipher(identity, parts.subjects)
+    this.verificationKey = parts.blobKey && new VerificationKey(parts.blobKey, cipher)
     this.#opened = { store, keys, identity, blobKey, readOnly }
     this.#salts = new BlobSalts(parts.blobKey ?? new Uint8Array(32))
     this.#signing = new SigningQueue(signer)
@@ -105,7 +104,6 @@ export class OpenLedger implements Ledger {
     this.#openedWhole = parts.unsafe === undefined
     const tree = () => this.#appender.chainHead.tree
     this.#state = new CurrentState(store, keys, this.#openedWhole ? tree : undefined)
-    const cipher = this.#cipher
     this.#appender = new Appender({
       ...{ identity, chainHead: parts.chainHead, state: this.#state },
       ...{ signing, salts: this.#salts, cipher }
@@ -201,6 +199,10 @@ export class OpenLedger implements Ledger {
     return this.#guardRead(() => this.#runs.run(...given))
   }
 
+  hasRun(runId: RunId): boolean {
+    return this.#guardRead(() => this.#runs.has(runId))
+  }
+
   runs(options: Parameters<Ledger['runs']>[0] = {}): AsyncGenerator<RunRecord> {
     return this.#runs.all(options)
   }
@@ -271,9 +273,8 @@ export class OpenLedger implements Ledger {
     readonly item: (payloadText: string) => JournalItem
   }): Promise<Appended> {
     const { rotateKey } = await import('./chain/rotating.js')
-    const { identity } = this
-    const append = this.#append.bind(this)
-    const appended = await rotateKey({ ...options, identity, head: () => this.head(), append })
+    const [head, append] = [() => this.head(), this.#append.bind(this)]
+    const appended = await rotateKey({ ...options, identity: this.identity, head, append })
     if (appended.ok) this.#signing.use(options.signer)
     return appended
   }
@@ -290,9 +291,8 @@ export class OpenLedger implements Ledger {
 
   state(): LedgerState {
     const { mode, cause } = this.#modes
-    const { identity } = this
     const [{ receipts }, { epoch }] = [this.#appender.chainHead, this.#writer.head]
-    return { mode, ...(cause === undefined ? {} : { cause }), identity, receipts, epoch }
+    return { mode, ...(cause && { cause }), identity: this.identity, receipts, epoch }
   }
 
   onMode(listener: (state: LedgerState) => void): () => void {
@@ -334,10 +334,10 @@ export class OpenLedger implements Ledger {
     if (id !== undefined && (this.#queuedUnits.has(id) || this.#derived.isUnflushed(id))) {
       throw ledgerError('ledger.unit_exists', { unitId: id })
     }
-    const next = this.#queue.lastPosition + 1
+    const position = this.#queue.lastPosition + 1
     const subject = this.subjects.take(item)
-    const prepared = this.#appender.prepare(item, { position: next, newKey, subject })
-    const position = this.#queue.push(prepared.item, prepared.bytes)
+    const prepared = this.#appender.prepare(item, { position, newKey, subject })
+    this.#queue.push(prepared.item, prepared.bytes)
     const { receipt, chainHead } = prepared.item
     if (receipt === undefined) return { ok: true, position }
     this.#queuedUnits.add(receipt.unitId)

@@ -308,6 +308,12 @@ export class Derived {
     return foldStored(runId, stored, [...this.#deltas(runId, stored.upTo), queued])
   }
 
+  /** Whether {@link run} has a record, without reading what it says. */
+  hasRun(runId: RunId, queued: RunDelta): boolean {
+    if (this.#deltas(runId, 0).some(({ started }) => started !== undefined)) return true
+    return queued.started !== undefined || this.#runs.has(runId)
+  }
+
   /**
    * Ids of all runs that begin with `prefix`, sorted; `queued` are those with entries that are not
    * durable yet.

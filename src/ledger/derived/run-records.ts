@@ -203,6 +203,11 @@ export class RunRecords {
     return decodeRun(this.#keys.run(runId), runId, body.toString())
   }
 
+  /** Whether anything is stored of a run. */
+  has(runId: RunId): boolean {
+    return this.#body(runId) !== undefined
+  }
+
   #body(runId: RunId): Buffer | undefined {
     const key = this.#keys.run(runId)
     const value = this.#store.get(key)

@@ -2,7 +2,7 @@ import type { RunId } from '../../core/index.js'
 import type { CommitQueue } from '../commit/queue.js'
 import type { QueuedItem } from '../commit/queued-item.js'
 import type { Derived } from '../derived/derived.js'
-import { addEntries, newDelta, runChangesOf } from '../derived/run-records.js'
+import { addEntries, newDelta, type RunDelta, runChangesOf } from '../derived/run-records.js'
 import { isOpenStatus } from '../derived/run-value.js'
 import type { DerivableCommit } from '../derived/unflushed-records.js'
 import type { Position } from '../item.js'
@@ -31,17 +31,25 @@ export class RunReader {
 
   /** A record whose texts are as they are stored. */
   stored(runId: RunId, { durable = false }: Which = {}): RunRecord | undefined {
-    const { derived, queue } = this.#parts
-    if (durable) return derived.run(runId)
+    const { derived } = this.#parts
+    return durable ? derived.run(runId) : derived.run(runId, this.#queuedOf(runId))
+  }
+
+  /** Whether there is a record. */
+  has(runId: RunId): boolean {
+    return this.#parts.derived.hasRun(runId, this.#queuedOf(runId))
+  }
+
+  #queuedOf(runId: RunId): RunDelta {
     const queued = newDelta()
     const position = this.#parts.durable()
-    queue.eachPending((item, at) => {
+    this.#parts.queue.eachPending((item, at) => {
       // The end of a flush reaches the derived records a moment before the queue.
       if (item.runId === runId && at > position) {
         addEntries(queued, item.entries, { runChanges: runChangesOf(item) })
       }
     })
-    return derived.run(runId, queued)
+    return queued
   }
 
   /** Those whose ids begin with `prefix`, by id. */

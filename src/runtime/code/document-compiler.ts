@@ -196,7 +196,7 @@ export class DocumentCompiler {
     const prepared = await this.#resumed.of(key, async () =>
       isFunctionDefinition(definition)
         ? this.#functionOf(definition, terms)
-        : this.#compile(definition, terms)
+        : this.#compile(definition, terms, { from: key })
     )
     // What is missing now may be registered later.
     if (!prepared.ok) this.#resumed.forget(key)
@@ -252,15 +252,23 @@ export class DocumentCompiler {
     terms: PinnedTerms,
     {
       warnings = [],
-      slices = unboundSlices
-    }: { readonly warnings?: readonly Diagnostic[]; readonly slices?: DocumentSlices } = {}
+      slices = unboundSlices,
+      from
+    }: {
+      readonly warnings?: readonly Diagnostic[]
+      readonly slices?: DocumentSlices
+      /** {@link compiledFrom}, where its caller has it. */
+      readonly from?: string
+    } = {}
   ): Promise<Prepared> {
     const sized = await slices.takeEach(paying(definition))
     if (!sized.ok) return { ...sized, definition }
     const expressions = await this.#expressionsFor(definition, slices)
     await this.#registered.rooms.loadForBlocks(definition, slices)
     const newScope = () => this.#scope(terms)
-    const known = this.#compilations?.find({ definition, ...terms }, newScope)
+    const shared = this.#compilations
+    const name = shared === undefined ? '' : (from ?? compiledFrom({ definition, ...terms }))
+    const known = shared?.find(name, newScope)
     const scope = known?.scope ?? newScope()
     const compiling = () => compilingDocument(definition, { registry: scope, expressions })
     const taken = known?.taken ?? (await slices.takeEach(compiling()))
@@ -271,7 +279,7 @@ export class DocumentCompiler {
       return { ok: false, diagnostics, definition, missing: scope.missing() }
     }
     const { compiled } = result
-    if (known === undefined) this.#compilations?.keep({ definition, ...terms }, compiled, scope)
+    if (known === undefined) shared?.keep(name, compiled, scope)
     const reached = reachedBy(definition, scope)
     const pins = terms.pins ?? this.#pinsOf(definition, scope)
     const obligations = pinnedObligations(terms.obligations, scope.found().blocks)

@@ -71,9 +71,9 @@ export class Compilations {
     return this.#expressions
   }
 
-  /** A chart of before, with a scope that has looked up what it was compiled from. */
-  find(terms: Terms, newScope: () => NameScope) {
-    const known = this.#known.get(compiledFrom(terms))
+  /** A chart of before by {@link compiledFrom}, with a scope that has looked up its names. */
+  find(from: string, newScope: () => NameScope) {
+    const known = this.#known.get(from)
     if (known === undefined) return undefined
     const scope = newScope()
     if (!scope.finds(known.found)) return undefined
@@ -81,9 +81,9 @@ export class Compilations {
     return { scope, taken: { ok: true, value: { ok: true, compiled } } } as const
   }
 
-  keep(terms: Terms, compiled: CompiledDocument, scope: NameScope): void {
+  keep(from: string, compiled: CompiledDocument, scope: NameScope): void {
     if (this.#known.size >= limits.CACHE_ENTRIES_MAX) this.#known.clear()
-    this.#known.set(compiledFrom(terms), { compiled, found: scope.foundCode() })
+    this.#known.set(from, { compiled, found: scope.foundCode() })
   }
 }
 

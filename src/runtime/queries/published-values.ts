@@ -8,7 +8,7 @@ export async function publishedValue(
   runId: RunId,
   key: string
 ): Promise<Json | undefined> {
-  if (ledger.run(runId) === undefined) throw blockError('run.not_found', { runId })
+  if (!ledger.hasRun(runId)) throw blockError('run.not_found', { runId })
   let found: Json | undefined
   const isWanted = (text: string) => text.includes(`"effect":"${PUBLISH_EFFECT}"`)
   for await (const { value } of ledger.journal(runId, 0, isWanted)) {

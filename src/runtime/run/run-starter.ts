@@ -124,7 +124,7 @@ export class RunStarter {
   }
 
   #isRecorded(runId: RunId, { isNew }: Start): boolean {
-    return !isNew && this.#store.parts.ledger.run(runId) !== undefined
+    return !isNew && this.#store.parts.ledger.hasRun(runId)
   }
 
   async #beginning(
@@ -150,7 +150,7 @@ export class RunStarter {
     }
     this.#launch(entry, prepared, start)
     // What the ledger has not taken is not accepted, and its result says why.
-    if (!this.#mayRecord() && this.#store.parts.ledger.run(runId) === undefined) await entry.result
+    if (!this.#mayRecord() && !this.#store.parts.ledger.hasRun(runId)) await entry.result
     return { isNew: true, position: this.#store.position(runId) }
   }
 
@@ -170,7 +170,7 @@ export class RunStarter {
       await earlier.begun.catch(() => undefined)
       const prepared = await source
       // The one before was refused: then this is the first.
-      if (this.#store.parts.ledger.run(runId) === undefined) {
+      if (!this.#store.parts.ledger.hasRun(runId)) {
         const entry = this.#begin(runId, source, start)
         return { entry, beginning: await entry.begun }
       }

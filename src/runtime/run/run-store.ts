@@ -75,7 +75,7 @@ export class RunStore {
   /** The record of a run; one that begins has it soon. Throws `run.not_found`. */
   async record(runId: RunId): Promise<RunRecord> {
     const { ledger } = this.parts
-    if (ledger.run(runId) === undefined) await this.get(runId)?.begun.catch(() => undefined)
+    if (!ledger.hasRun(runId)) await this.get(runId)?.begun.catch(() => undefined)
     const record = ledger.run(runId)
     if (record === undefined) throw blockError('run.not_found', { runId })
     return record

@@ -163,7 +163,7 @@ export class Runs {
 
   /** Arms the due time of a run that was released. */
   async free(runId: RunId): Promise<void> {
-    const isThere = this.#store.parts.ledger.run(runId) !== undefined
+    const isThere = this.#store.parts.ledger.hasRun(runId)
     if (isThere) await this.#driver.attach(runId, { isShown: false })
   }
 

@@ -266,7 +266,7 @@ function streamsOf(parts: ServiceParts): Streams {
     journal: async function* (params) {
       const [from, limit] = [params.optionalCount('from'), params.optionalCount('limit')]
       const id = lastOf(params, params.text('id'))
-      if (ledger.run(id) === undefined) throw blockError('run.not_found', { runId: id })
+      if (!ledger.hasRun(id)) throw blockError('run.not_found', { runId: id })
       yield* journalLines(ledger, id, from, limit)
     },
     recording: async function* (params) {

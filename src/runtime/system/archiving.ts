@@ -172,7 +172,7 @@ export class Archives {
     try {
       reply = await go(signedHistory(history))
     } catch (error) {
-      if (ledger.state().mode === 'ready' && ledger.run(id) === undefined) await archiving.abandon()
+      if (ledger.state().mode === 'ready' && !ledger.hasRun(id)) await archiving.abandon()
       throw error
     }
     if (reply.type !== 'dapp') {

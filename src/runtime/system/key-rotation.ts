@@ -90,7 +90,7 @@ export class KeyRotation {
       const result = JSON.parse(stored.resultText) as JsonObject
       return doneReply({ id, dappId: KERNEL_ID, receipt, result })
     }
-    if (stored === undefined && ledger.run(id) === undefined) return undefined
+    if (stored === undefined && !ledger.hasRun(id)) return undefined
     const problem = 'another intent has this id'
     return refusal(id, ROTATION_ACTION, 'id_reused', { problem })
   }

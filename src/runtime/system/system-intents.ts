@@ -95,7 +95,7 @@ export class SystemActs {
   #approver({ id, intent }: AskedIntent): Promise<IntentReply> | undefined {
     const { publicKey, isApprover } = intent.payload
     if (isApprover !== true || typeof publicKey !== 'string') return undefined
-    if (isStrictPublicKey(publicKey) || this.#parts.ledger.run(id) !== undefined) return undefined
+    if (isStrictPublicKey(publicKey) || this.#parts.ledger.hasRun(id)) return undefined
     const problem = 'it is no public key: 64 hex digits of a canonical point, not of small order'
     return Promise.resolve(refusal(id, intent.action, 'invalid_subject', { problem }))
   }
@@ -112,7 +112,7 @@ export class SystemActs {
 
   async #upgrade({ id, go }: AskedIntent): Promise<IntentReply> {
     const { ledger, versions: to } = this.#parts
-    if (this.#isOutdated() || ledger.run(id) !== undefined) return go({ to })
+    if (this.#isOutdated() || ledger.hasRun(id)) return go({ to })
     const result = { from: to, to, changed: [] }
     return doneReply({ id, dappId: KERNEL_ID, receipt: null, result })
   }

@@ -13,6 +13,8 @@ export interface Left {
   readonly receipts: readonly StoredReceipt[]
   readonly state: ReadonlyMap<string, string>
   readonly journals: ReadonlyMap<RunId, readonly JournalEntry[]>
+  /** Of the texts of their entries. */
+  readonly journalBytes: number
   readonly report: VerificationReport | undefined
 }
 
@@ -23,12 +25,16 @@ export async function leftIn(
 ): Promise<Left> {
   const waits: OpenWait[] = []
   const journals = new Map<RunId, JournalEntry[]>()
+  let journalBytes = 0
   for (const id of runs) {
-    if (runtime.ledger.run(id) === undefined) continue
+    if (!runtime.ledger.hasRun(id)) continue
     waits.push(...(await runtime.runsOf.durableWaits(id)))
     const entries: JournalEntry[] = []
     // Journals hold what the block room has written.
-    for await (const { value } of runtime.journal(id)) entries.push(value as never)
+    for await (const { value, text } of runtime.journal(id)) {
+      entries.push(value as never)
+      journalBytes += Buffer.byteLength(text)
+    }
     journals.set(id, entries)
   }
   const receipts: StoredReceipt[] = []
@@ -36,7 +42,7 @@ export async function leftIn(
   const state = new Map<string, string>()
   for await (const [key, text] of runtime.ledger.stateEntries()) state.set(key, text)
   const report = verifies === undefined ? undefined : await verified(runtime, verifies)
-  return { waits, journals, receipts, state, report }
+  return { waits, journals, journalBytes, receipts, state, report }
 }
 
 /** Not by the runtime: what it has in memory must not help, and it would mark what it finds. */
@@ -52,14 +58,14 @@ export function overrunOf({ asked }: World, { effects, steps }: Required<Machine
 
 /** What exceeds the bounds of a play, and by how much. */
 export function tooLarge(
-  { receipts, state, journals }: Pick<Left, 'receipts' | 'state' | 'journals'>,
-  { steps, stateBytes, journalBytes }: Required<MachineBounds>
+  { receipts, state, journalBytes }: Pick<Left, 'receipts' | 'state' | 'journalBytes'>,
+  bounds: Required<MachineBounds>
 ): string | undefined {
+  const { steps, stateBytes } = bounds
   if (receipts.length > steps) return `${receipts.length} steps, of ${steps}`
   let bytes = 0
   for (const [key, text] of state) bytes += Buffer.byteLength(key) + Buffer.byteLength(text)
   if (bytes > stateBytes) return `${bytes} bytes of state, of ${stateBytes}`
-  let written = 0
-  for (const entries of journals.values()) written += Buffer.byteLength(JSON.stringify(entries))
-  return written > journalBytes ? `${written} bytes of journals, of ${journalBytes}` : undefined
+  if (journalBytes <= bounds.journalBytes) return undefined
+  return `${journalBytes} bytes of journals, of ${bounds.journalBytes}`
 }

@@ -1,4 +1,4 @@
-import { ManualClock, type Random } from '../../core/index.js'
+import { limits, ManualClock, type Random } from '../../core/index.js'
 import { generateIdentity, type LocalSigner, type Signer } from '../../identity/index.js'
 import type { Store } from '../../ledger/index.js'
 import { FaultyDisk, type FaultyDiskOptions } from '../faulty-store.js'
@@ -20,7 +20,24 @@ const fixedSigner = fixedKeys.signer()
 
 /** Signs at once and in this thread: whatever happens then takes turns of the loop, never time. */
 export function inlineSigner(signer: LocalSigner = fixedSigner): Signer {
-  return { publicKey: signer.publicKey, sign: (message) => signer.sign(message) }
+  return { publicKey: signer.publicKey, sign: (message) => signedOnce(signer, message) }
+}
+
+// A memo of a pure function, not state: the plays of a case sign much of the same.
+const signaturesBy = new WeakMap<LocalSigner, Map<string, Uint8Array>>()
+
+function signedOnce(signer: LocalSigner, message: Uint8Array): Uint8Array {
+  const signatures = signaturesBy.get(signer) ?? new Map<string, Uint8Array>()
+  signaturesBy.set(signer, signatures)
+  const text = Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString(
+    'latin1'
+  )
+  const known = signatures.get(text)
+  if (known !== undefined) return known
+  const signature = signer.sign(message)
+  if (signatures.size >= limits.CACHE_ENTRIES_MAX) signatures.clear()
+  signatures.set(text, signature)
+  return signature
 }
 
 /** What outlives the processes of a machine, and knows which of them lives. */

@@ -55,7 +55,8 @@ async function playAgain(
   const { name, ambient = {}, isReversed } = variation
   const unverified = { ...options, verifies: false }
   if (isReversed !== true) return { name, play: await playIn(stage, unverified, ambient) }
-  const other = { ...stage, registrations: () => withReversedInputs(stage.registrations()) }
+  const registrations = () => withReversedInputs(stage.registrations())
+  const other = { ...stage, compilations: stage.reversedCompilations, registrations }
   const inputs = options.inputs.map(reversed)
   return { name, play: await playIn(other, { ...unverified, inputs }, ambient) }
 }
@@ -73,19 +74,21 @@ function placed(deaths: readonly Death[], { boundaries }: Play): readonly Death[
   return deaths.map((death) => ({ ...death, at: 1 + ((death.at - 1) % count) }))
 }
 
+// A memo of a pure function, not state: what was compiled for a block serves the next case too.
+const turnedBlocks = new WeakMap<Block, Block>()
+
+function turned(block: Block): Block {
+  const before = turnedBlocks.get(block)
+  if (before !== undefined) return before
+  const parseInput: Block['parseInput'] = (value) => block.parseInput(reversed(value))
+  const after = { ...block, parseInput }
+  turnedBlocks.set(block, after)
+  return after
+}
+
 /** The runtime gives code one order of keys: only here does it see another. */
 function withReversedInputs(registrations: Registrations): Registrations {
   const { blocks = [], workflows = [] } = registrations
-  const known = new Map<Block, Block>()
-  // One that is registered twice stays one.
-  const turned = (block: Block): Block => {
-    const before = known.get(block)
-    if (before !== undefined) return before
-    const parseInput: Block['parseInput'] = (value) => block.parseInput(reversed(value))
-    const after = { ...block, parseInput }
-    known.set(block, after)
-    return after
-  }
   const turnedCode = (workflow: Workflow): Workflow => ({
     ...workflow,
     blocks: workflow.blocks.map(turned),

@@ -34,6 +34,8 @@ export interface Stage {
   readonly source: RunSource
   /** What its lives have compiled. */
   readonly compilations: Compilations
+  /** What they have compiled whose blocks get the keys of their inputs the other way round. */
+  readonly reversedCompilations: Compilations
   /** Of each life. */
   registrations(): Registrations
   readonly hosted: HostedPackages | undefined
@@ -216,7 +218,7 @@ class Playing {
     const driven = await drive(runs, {
       ...awaiting,
       clock,
-      isKnown: (run) => runtime.ledger.run(run) !== undefined,
+      isKnown: (run) => runtime.ledger.hasRun(run),
       children: () => this.#children(runtime),
       answer: async (run, wait) => {
         if (this.#isOver(runtime)) life.end(END_OF_PLAY)
@@ -241,7 +243,7 @@ class Playing {
     runtime: WiredRuntime,
     { id, inputs }: { readonly id: RunId; readonly inputs: Json }
   ): Promise<RunHandle> {
-    if (runtime.ledger.run(id) !== undefined) return runtime.resume(id)
+    if (runtime.ledger.hasRun(id)) return runtime.resume(id)
     if (this.#isRedeployed) this.#beganLate = true
     const { source, context } = this.#stage
     return beginRun(runtime, source, { id, input: inputs, context })
@@ -298,13 +300,15 @@ class Playing {
     const read = runtime === undefined || world.missing ? undefined : await this.#read(runtime)
     this.#machine.world.life.end(END_OF_PLAY)
     const { receipts = [], state = new Map(), journals = new Map() } = read ?? {}
+    const { journalBytes = 0 } = read ?? {}
     const isTimely = this.#isTimely && !this.#people.hasCancelled
     const { bounds } = this.#stage
     const overrun = isCut
       ? overrunOf(world, bounds)
-      : tooLarge({ receipts, state, journals }, bounds)
+      : tooLarge({ receipts, state, journalBytes }, bounds)
     return {
-      ...{ results, stuck, error, overrun, receipts, state, journals, world, isTimely },
+      ...{ results, stuck, error, overrun, receipts, state, world, isTimely },
+      ...{ journals, journalBytes },
       waits: read?.waits ?? [],
       report: read?.report,
       asked: this.#people.asked,

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { anyError, type ErrorCode, testingError } from '../../core/index.js'
+import { collectorOptions } from '../collector.js'
 import type { CodePlace, MachineOptions } from './options.js'
 import type { TallyLeft } from './tally.js'
 
@@ -49,7 +50,7 @@ export async function playShares(
 
 function played(job: ShareJob): Promise<ShareEnd> {
   return new Promise((resolve) => {
-    const child = fork(program)
+    const child = fork(program, { execArgv: [...process.execArgv, ...collectorOptions] })
     child.once('message', (end) => resolve(end as ShareEnd))
     child.once('error', ({ message }) => resolve({ problem: message }))
     child.once('exit', (code, signal) => resolve({ problem: `it ended with ${signal ?? code}` }))

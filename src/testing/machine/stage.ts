@@ -1,5 +1,6 @@
 import type { Arbitrary } from 'fast-check'
 import { isJsonObject, type Json, limits, testingError } from '../../core/index.js'
+import { Compilations } from '../../runtime/index.js'
 import type { CaseParts, EffectParts } from './case-arbitrary.js'
 import type { FastCheck } from './fast-check.js'
 import type {
@@ -24,6 +25,7 @@ export function stageOf(target: PreparedTarget, options: CaseOptions): Stage {
   return {
     source,
     compilations,
+    reversedCompilations: new Compilations(),
     registrations,
     hosted,
     next,

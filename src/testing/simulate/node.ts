@@ -180,7 +180,7 @@ export class SimulatedNode {
     const { bounds } = this.#parts.stage
     const nothing = { waits: [], receipts: [], state: new Map(), journals: new Map() }
     return {
-      ...(left ?? { ...nothing, report: undefined }),
+      ...(left ?? { ...nothing, journalBytes: 0, report: undefined }),
       results: this.results,
       stuck,
       error: this.#error,

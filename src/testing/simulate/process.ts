@@ -57,7 +57,7 @@ export class Process {
     const { runtime } = this
     if (runtime === undefined) return true
     for (const id of this.#unknown) {
-      if (!this.ends.has(id) && runtime.ledger.run(id) === undefined) return true
+      if (!this.ends.has(id) && !runtime.ledger.hasRun(id)) return true
       this.#unknown.delete(id)
     }
     return false
@@ -71,7 +71,7 @@ export class Process {
   begin(runtime: WiredRuntime, { id, input }: PlannedRun): void {
     const { source, context } = this.#parts
     this.changes += 1
-    if (runtime.ledger.run(id) === undefined) {
+    if (!runtime.ledger.hasRun(id)) {
       this.#unknown.add(id)
       this.#hear(beginRun(runtime, source, { id, input, context }))
       return

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { ledgerError, limits, type PublicKey } from '../../../src/core/index.js'
+import { ledgerError, limits, type PublicKey, type RunId } from '../../../src/core/index.js'
 import { firstBoundary } from '../../../src/ledger/archive/boundary.js'
 import { chosenEnd } from '../../../src/ledger/archive/choose.js'
 import { BoundaryWalk } from '../../../src/ledger/archive/walk.js'
@@ -97,6 +97,9 @@ it('G3, L6: an archived id is its run, with its result for the same work, and no
   const again = await open()
   await expect(note(again, 'other', 'between')).rejects.toMatchObject({ code: 'run.id_reused' })
   expect(await again.ledger.hasUnit(await unitOf('between'))).toBe(true)
+  const ids = ['known', 'between', 'never'] as RunId[]
+  expect(ids.map((id) => again.ledger.hasRun(id))).toEqual([true, true, false])
+  expect(ids.map((id) => again.ledger.run(id)?.runId)).toEqual(['known', 'between', undefined])
   await again.close()
 })
 

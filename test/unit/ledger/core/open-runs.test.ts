@@ -84,8 +84,11 @@ describe('runs that have not ended', () => {
   })
 })
 
-/** What is read of open runs alone, and by a prefix, is what reading all gives. */
+/** What is read of open runs alone, and by a prefix, is what reading all gives, and which are. */
 async function compare(ledger: Ledger): Promise<void> {
+  const ids = names as readonly string[] as readonly RunId[]
+  const known = ids.filter((id) => ledger.run(id) !== undefined)
+  expect(ids.filter((id) => ledger.hasRun(id))).toEqual(known)
   for (const durable of [false, true]) {
     const all = await collect(ledger.runs({ durable }))
     const open = all.filter(({ status }) => status === 'running' || status === 'waiting')
