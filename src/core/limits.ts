@@ -258,6 +258,12 @@ export const RESTING_RUNS_SHOWN_MAX = 20
 export const VERIFY_IN_FLIGHT_MAX = 64
 /** Signatures that are checked without the thread pool: about a millisecond. */
 export const VERIFY_AT_ONCE_MAX = 8
+/** Threads that check the signatures of one verification, where there are as many cores. */
+export const VERIFY_THREADS_MAX = 3
+/** Signatures of one verification that are checked before it starts threads of its own. */
+export const VERIFY_BEFORE_THREADS = 1_024
+/** Signatures that such a thread gets at once: its answer is some milliseconds away. */
+export const VERIFY_THREAD_BATCH = 64
 /** How often a ledger that is being written is verified until two findings agree. */
 export const VERIFY_ATTEMPTS_MAX = 5
 /** Executions of each step in one verification: more find nothing that two do not. */

@@ -62,3 +62,4 @@ export {
 export type { PoolMember, Signer, SigningKeys } from './signer.js'
 export { type SignedBytes, verify, verifyMany } from './verify.js'
 export { verifyWithPoints } from './verify-points.js'
+export { type StartVerifier, VerifyingThreads, type VerifyingWorker } from './verifying-threads.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { verify, verifyMany, verifyWithPoints } from '../../src/identity/index.js'
+import { VerifyingThreads, verify, verifyMany, verifyWithPoints } from '../../src/identity/index.js'
 import {
   type HostileCase,
   hostileCases,
@@ -47,6 +47,19 @@ describe('the strict Ed25519 rule (formats.md §2)', () => {
         publicKey: bytes(publicKey)
       }))
     )
+    expect(verdicts).toEqual(vectors.map((vector) => vector.valid))
+  })
+
+  it('gives the verdict of every vector in threads of its own, in order', async () => {
+    const threads = new VerifyingThreads()
+    const verdicts = await threads.check(
+      vectors.map(({ signature, message, publicKey }) => ({
+        signature: bytes(signature),
+        message: bytes(message),
+        publicKey: bytes(publicKey)
+      }))
+    )
+    await threads.close()
     expect(verdicts).toEqual(vectors.map((vector) => vector.valid))
   })
 })

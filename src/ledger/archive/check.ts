@@ -52,7 +52,7 @@ export async function checkArchive(
   }
   try {
     const check = new ArchiveCheck(reader, told)
-    return await check.run()
+    return await check.run().finally(() => check.signatures.close())
   } catch (error) {
     // The caller's own, which says nothing of the archive.
     if (calledOff !== undefined) throw calledOff
@@ -69,7 +69,7 @@ class ArchiveCheck {
   readonly #reader: ArchiveReader
   readonly #keys: StoreKeys
   readonly #walk: BoundaryWalk
-  readonly #signatures = new SignatureWindow<string>()
+  readonly signatures = new SignatureWindow<string>()
   readonly #runs: RunCheck
   readonly #journals = new JournalHashes(undefined)
   /** Runs of which the beginning stands in an earlier archive. */
@@ -108,7 +108,7 @@ class ArchiveCheck {
       } else this.#blobs.push({ hash: sha256Hex(line.text), text: line.text })
     }
     if (this.#blobs.length > 0) throw new Found('a body stands behind the last commit')
-    const bad = await this.#signatures.finish()
+    const bad = await this.signatures.finish()
     if (bad !== undefined) throw new Found(bad)
     if (!isSameBoundary(this.#walk.boundary, to)) {
       throw new Found('it ends at another place than it says')
@@ -123,7 +123,7 @@ class ArchiveCheck {
       commits: to.commits - from.commits,
       receipts: to.receipts - from.receipts,
       evidence: this.#evidence,
-      signatures: this.#signatures.checked,
+      signatures: this.signatures.checked,
       sha256: footer.sha256,
       bytes,
       notChecked: this.#notChecked()
@@ -257,7 +257,7 @@ class ArchiveCheck {
     }
     if (!this.#inForce.keys.has(publicKey)) throw new Found('a record is signed by another key')
     const place = `the signature of ${hash} does not hold`
-    const bad = await this.#signatures.add(place, { signature, hash, publicKey })
+    const bad = await this.signatures.add(place, { signature, hash, publicKey })
     if (bad !== undefined) throw new Found(bad)
   }
 

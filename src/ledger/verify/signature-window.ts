@@ -1,5 +1,10 @@
-import type { PublicKey, Signature } from '../../core/index.js'
-import { publicKeyBytes, type SignedBytes, verifyMany } from '../../identity/index.js'
+import { limits, type PublicKey, type Signature } from '../../core/index.js'
+import {
+  publicKeyBytes,
+  type SignedBytes,
+  VerifyingThreads,
+  verifyMany
+} from '../../identity/index.js'
 
 const BATCH = 16
 
@@ -7,14 +12,17 @@ const BATCH = 16
 const OPEN_BATCHES = 16
 
 /**
- * Checks signatures in the thread pool while the caller continues, but for a last few: a bounded
- * number of batches is open, so that memory stays flat and a bad signature is found soon.
+ * Checks signatures in threads while the caller continues, but for a last few: a bounded number of
+ * batches is open, so that memory stays flat and a bad signature is found soon.
+ *
+ * Owns: threads, for signatures that are many; `close` ends them.
  */
 export class SignatureWindow<Place> {
-  #batch: { readonly place: Place; readonly signed: SignedBytes }[] = []
+  #batch: Placed<Place>[] = []
   readonly #open: Promise<Place | undefined>[] = []
   #checked = 0
   readonly #keys = new Map<PublicKey, Uint8Array>()
+  readonly #threads = new VerifyingThreads()
 
   get checked(): number {
     return this.#checked
@@ -33,7 +41,8 @@ export class SignatureWindow<Place> {
         publicKey: this.#key(signed.publicKey)
       }
     })
-    if (this.#batch.length < BATCH) return undefined
+    const isLong = this.#checked >= limits.VERIFY_BEFORE_THREADS
+    if (this.#batch.length < (isLong ? limits.VERIFY_THREAD_BATCH : BATCH)) return undefined
     this.#start()
     return this.#open.length > OPEN_BATCHES ? this.#open.shift() : undefined
   }
@@ -48,10 +57,24 @@ export class SignatureWindow<Place> {
     return undefined
   }
 
+  /** Ends its threads, if there are any. */
+  async close(): Promise<void> {
+    await this.#threads.close()
+  }
+
   #start(): void {
-    this.#open.push(check(this.#batch))
+    this.#open.push(this.#check(this.#batch))
     this.#checked += this.#batch.length
     this.#batch = []
+  }
+
+  async #check(batch: readonly Placed<Place>[]): Promise<Place | undefined> {
+    const items = batch.map(({ signed }) => signed)
+    const verdicts =
+      this.#checked < limits.VERIFY_BEFORE_THREADS
+        ? await verifyMany(items)
+        : await this.#threads.check(items)
+    return batch[verdicts.indexOf(false)]?.place
   }
 
   #key(publicKey: PublicKey): Uint8Array {
@@ -64,9 +87,7 @@ export class SignatureWindow<Place> {
   }
 }
 
-async function check<Place>(
-  batch: readonly { readonly place: Place; readonly signed: SignedBytes }[]
-): Promise<Place | undefined> {
-  const verdicts = await verifyMany(batch.map(({ signed }) => signed))
-  return batch[verdicts.indexOf(false)]?.place
+interface Placed<Place> {
+  readonly place: Place
+  readonly signed: SignedBytes
 }

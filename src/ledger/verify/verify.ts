@@ -63,7 +63,8 @@ export interface VerifyOptions {
  * the report names the first thing that is wrong, and what was not checked.
  */
 export async function verifyLedger(options: VerifyOptions): Promise<VerificationReport> {
-  return new Verification(options).run()
+  const verification = new Verification(options)
+  return verification.run().finally(() => verification.signatures.close())
 }
 
 const headless = { field: 'head', signed: 'present', computed: 'absent' }
@@ -85,7 +86,7 @@ class Verification {
   readonly #journals: JournalHashes
   readonly #closed: ClosedRuns
   readonly #notes: NoteCheck
-  readonly #signatures = new SignatureWindow<VerificationFailure>()
+  readonly signatures = new SignatureWindow<VerificationFailure>()
   #derived: DerivedCheck | undefined
   #codes: CodeCheck | undefined
   #watermark: Watermark | undefined
@@ -113,7 +114,7 @@ class Verification {
     // Beside the last signatures.
     failure ??= await this.#guarded(() => this.#end())
     // A signature that was still being checked stands before whatever was found after it.
-    failure = earlier(await this.#signatures.finish(), failure)
+    failure = earlier(await this.signatures.finish(), failure)
     failure = earlier(this.#journals.forged, failure)
     return this.#report(failure)
   }
@@ -302,7 +303,7 @@ class Verification {
       signed: signature,
       computed: 'a valid signature over the record hash'
     })
-    const waiting = this.#signatures.add(place, { signature, hash, publicKey })
+    const waiting = this.signatures.add(place, { signature, hash, publicKey })
     const bad = waiting === undefined ? undefined : await waiting
     if (bad !== undefined) throw new Stop(bad)
   }
@@ -381,7 +382,7 @@ class Verification {
       commits: this.#commits,
       receipts: this.#fold.chainHead.receipts,
       evidence: this.#evidenceRecords,
-      signatures: this.#signatures.checked,
+      signatures: this.signatures.checked,
       runs: this.#runs.runs.size,
       journalEntries: this.#runs.entries,
       stateEntries: this.#stateEntries,

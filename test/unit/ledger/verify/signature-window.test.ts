@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PublicKey, Signature } from '../../../../src/core/index.js'
-import { sha256Hex } from '../../../../src/core/index.js'
+import { limits, sha256Hex } from '../../../../src/core/index.js'
 import { SignatureWindow } from '../../../../src/ledger/verify/signature-window.js'
 import { cases } from '../../../support/effort.js'
 import { fixedIdentity } from '../core/support.js'
@@ -60,6 +60,38 @@ describe('a window of signatures (P1)', () => {
     }
     expect(waited).toEqual([271, 287, 303, 319])
     expect(await window.finish()).toBeUndefined()
+  })
+
+  it('names it also where threads check, in larger batches', async () => {
+    const good = await Promise.all(Array.from({ length: 8 }, (_, number) => signedBy(number)))
+    const size = limits.VERIFY_BEFORE_THREADS + 20 * limits.VERIFY_THREAD_BATCH
+    const firstBad = limits.VERIFY_BEFORE_THREADS - 20
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.integer({ min: firstBad, max: size - 1 }), { maxLength: 3 }),
+        async (bad) => {
+          const window = new SignatureWindow<number>()
+          const found: number[] = []
+          const waited: number[] = []
+          for (let place = 0; place < size; place += 1) {
+            const signed = good[place % good.length] as Signed
+            const hash = bad.includes(place) ? sha256Hex('another record') : signed.hash
+            const waiting = window.add(place, { ...signed, hash })
+            if (waiting !== undefined) waited.push(place)
+            const first = await waiting
+            if (first !== undefined) found.push(first)
+          }
+          const last = await window.finish()
+          if (last !== undefined) found.push(last)
+          await window.close()
+          expect(found[0]).toBe([...bad].sort((a, b) => a - b)[0])
+          expect(window.checked).toBe(size)
+          const steps = waited.slice(1).map((place, index) => place - (waited[index] ?? 0))
+          expect(new Set(steps)).toEqual(new Set([16, limits.VERIFY_THREAD_BATCH]))
+        }
+      ),
+      { numRuns: cases({ usual: 4, long: 20 }) }
+    )
   })
 
   it('takes a signature by a key that did not sign as bad', async () => {
