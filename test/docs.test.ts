@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { collectorOptions } from '../src/testing/collector.js'
 
 describe('generated pages', () => {
   it('docs/errors.md and docs/limits.md are current', () => {
@@ -18,6 +19,10 @@ describe('copies of files on pages', () => {
     const [, shown] = page('docs/recipes/docker.md').split('```text\n')
     expect(shown?.split('```')[0]).toBe(page('templates/service/Dockerfile'))
   })
+})
+
+it('docs/testing.md names the options that processes of many lives have', () => {
+  expect(page('docs/testing.md')).toContain(`node ${collectorOptions.join(' ')}`)
 })
 
 const root = new URL('../', import.meta.url)

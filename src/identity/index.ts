@@ -15,6 +15,8 @@
  * member.put(hash)                                      // a thread signs it meanwhile
  * member.collect()                                      // 64 bytes for each that was put
  * verify(signature, hash, publicKeyBytes(keys.publicKey))
+ * const threads = new VerifyingThreads()                // for many: ended by `close`
+ * await threads.check(items)                            // one verdict each, in order
  */
 export {
   type Approval,

@@ -19,8 +19,8 @@ import { type SignedBytes, verifyMany } from './verify.js'
 export class VerifyingThreads {
   readonly #startWorker: StartVerifier
   readonly #threads: VerifyingThread[] = []
-  /** A program may not be permitted to start threads. */
-  #isRefused = false
+  /** Closed, or a program that is not permitted to start threads. */
+  #startsNone = false
 
   constructor(start: StartVerifier = startVerifier) {
     this.#startWorker = start
@@ -35,15 +35,16 @@ export class VerifyingThreads {
     return isStrict.map((one) => one && verdicts[next++] === true)
   }
 
-  /** Ends the threads; what they have not answered is checked in Node's pool. */
+  /** Ends the threads; what they have not answered, and all later, is checked in Node's pool. */
   async close(): Promise<void> {
+    this.#startsNone = true
     await Promise.all(this.#threads.splice(0).map((thread) => thread.end()))
   }
 
   /** The one with the least to do; undefined where threads fail. */
   #thread(): VerifyingThread | undefined {
     const most = Math.min(limits.VERIFY_THREADS_MAX, availableParallelism())
-    if (this.#threads.length < most && !this.#isRefused) this.#start()
+    if (this.#threads.length < most && !this.#startsNone) this.#start()
     return this.#threads
       .filter(({ isOver }) => !isOver)
       .reduce<VerifyingThread | undefined>(
@@ -56,7 +57,7 @@ export class VerifyingThreads {
     try {
       this.#threads.push(new VerifyingThread(this.#startWorker))
     } catch {
-      this.#isRefused = true
+      this.#startsNone = true
     }
   }
 }

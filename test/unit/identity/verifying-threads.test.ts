@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { EventEmitter } from 'node:events'
+import { availableParallelism } from 'node:os'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { limits } from '../../../src/core/index.js'
 import {
   getPublicKey,
   publicKeyBytes,
@@ -96,12 +98,28 @@ describe('threads that check signatures', () => {
     expect(asked).toBe(1)
   })
 
-  it('V1: give them for what is open when they are closed', async () => {
-    const threads = threadsOf()
+  it('V1: give them for what is open when they are closed, and later, without a thread', async () => {
+    let started = 0
+    const threads = threadsOf(() => {
+      started += 1
+      return new FailingWorker('never answers')
+    })
     const [items = []] = fc.sample(fc.array(item, { minLength: 40, maxLength: 40 }), 1)
     const verdicts = threads.check(items)
     await threads.close()
     expect(await verdicts).toEqual(verdictsOf(items))
+    expect(await threads.check(items)).toEqual(verdictsOf(items))
+    expect(started).toBe(1)
+  })
+
+  it('are as many as there are cores, up to VERIFY_THREADS_MAX', async () => {
+    let started = 0
+    const threads = threadsOf(() => {
+      started += 1
+      return new FailingWorker('exits')
+    })
+    for (let n = 0; n < limits.VERIFY_THREADS_MAX + 3; n += 1) await threads.check([])
+    expect(started).toBe(Math.min(limits.VERIFY_THREADS_MAX, availableParallelism()))
   })
 
   it('V2: keep a process alive until they have answered, and no longer', () => {
@@ -123,14 +141,15 @@ describe('threads that check signatures', () => {
 
 /** A worker that fails: it never says anything true. */
 class FailingWorker extends EventEmitter {
-  readonly #end: (typeof ends)[number]
+  readonly #end: (typeof ends)[number] | 'never answers'
 
-  constructor(end: (typeof ends)[number]) {
+  constructor(end: (typeof ends)[number] | 'never answers') {
     super()
     this.#end = end
   }
 
   postMessage(): void {
+    if (this.#end === 'never answers') return
     setImmediate(() => {
       if (this.#end === 'answers too little') this.emit('message', new Uint8Array(0))
       else if (this.#end === 'answers once') {

@@ -1,6 +1,9 @@
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { limits } from '../../../../src/core/index.js'
+import { VerifyingThreads } from '../../../../src/identity/index.js'
 import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
+import { storeAround } from '../../../../src/ledger/index.js'
 import { cases } from '../../../support/effort.js'
 import { commits, copyOf, fullLedger, present, verifyOf } from './full-ledger.js'
 import { commit, fixedIdentity, loneItem, newLedger, reopen } from './support.js'
@@ -20,6 +23,27 @@ describe('verify without re-execution (P1)', () => {
       '6 log records after the last note from outside',
       'journals of 2 open runs: what authenticates it needs the blob key'
     ])
+  })
+
+  it('ends the threads that check the signatures of a long ledger, however it ends', async () => {
+    const { ledger, store } = await newLedger()
+    const count = limits.VERIFY_BEFORE_THREADS + 2 * limits.VERIFY_THREAD_BATCH
+    for (let n = 0; n < count - 1; n += 1) ledger.append(loneItem({ id: `unit-${n}` }))
+    await commit(ledger, loneItem({ id: 'last' }))
+    await ledger.close()
+    const checked = vi.spyOn(VerifyingThreads.prototype, 'check')
+    const closed = vi.spyOn(VerifyingThreads.prototype, 'close')
+    expect(await verifyOf({ store })).toMatchObject({ ok: true, signatures: count })
+    expect(checked).toHaveBeenCalled()
+    expect(closed).toHaveBeenCalledTimes(1)
+    const broken = storeAround(store, {
+      get: (key) => {
+        throw new Error(`the disk is gone: ${key}`)
+      }
+    })
+    await expect(verifyOf({ store: broken })).rejects.toThrow('the disk is gone')
+    expect(closed).toHaveBeenCalledTimes(2)
+    vi.restoreAllMocks()
   })
 
   it('hands each receipt to the hook with bodies, sealed responses and the state before it', async () => {
