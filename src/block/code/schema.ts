@@ -6,7 +6,7 @@ import {
   inputJsonSchema,
   isJsonObject,
   type Json,
-  once,
+  limits,
   sha256Hex
 } from '../../core/index.js'
 import { type Parsed, readerOf, type StandardSchema } from './value-schema.js'
@@ -91,11 +91,17 @@ const anyJson = {
   ]
 }
 
-// Its canonical text: each runtime that is opened needs it again.
-const writtenAnyJson = once(() => new Map([[anyJson, canonicalize(anyJson)]]))
+// A memo of a pure function, not state: each runtime that is opened has the same few leaves.
+const hashesOfAnyInput = new Map<string, Hash>()
 
 /** Hash of the code of a kernel's leaf: its name and version, and that it takes any value. */
 export function hashAnyInput(name: string, version: string): Hash {
+  const leaf = `${name}@${version}`
+  const known = hashesOfAnyInput.get(leaf)
+  if (known !== undefined) return known
   const code = { name, version, schemas: { input: anyJson, output: null } }
-  return sha256Hex(canonicalize(code, writtenAnyJson()))
+  const hash = sha256Hex(canonicalize(code))
+  if (hashesOfAnyInput.size >= limits.CACHE_ENTRIES_MAX) hashesOfAnyInput.clear()
+  hashesOfAnyInput.set(leaf, hash)
+  return hash
 }

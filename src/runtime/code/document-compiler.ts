@@ -267,7 +267,7 @@ export class DocumentCompiler {
     await this.#registered.rooms.loadForBlocks(definition, slices)
     const newScope = () => this.#scope(terms)
     const shared = this.#compilations
-    const name = shared === undefined ? '' : (from ?? compiledFrom({ definition, ...terms }))
+    const name = shared === undefined ? '' : (from ?? shared.compiledFrom({ definition, ...terms }))
     const known = shared?.find(name, newScope)
     const scope = known?.scope ?? newScope()
     const compiling = () => compilingDocument(definition, { registry: scope, expressions })
@@ -342,6 +342,11 @@ export class DocumentCompiler {
     slices: DocumentSlices = unboundSlices
   ): Promise<ParsedDocument> {
     const { rooms } = this.#registered
+    // What a room reads depends on what the host brings for it.
+    const hasRoom = () => rooms.kinds.length > 0
+    const text = typeof source === 'string' && !hasRoom() ? source : undefined
+    const known = text === undefined ? undefined : this.#compilations?.parsed(text)
+    if (known !== undefined) return known
     const read = await slices.takeEach(readingSource(source))
     if (!read.ok) return read
     if (!read.value.ok) return read.value
@@ -349,7 +354,9 @@ export class DocumentCompiler {
     await rooms.loadFor(document)
     const pieces = piecesByKind(document, { ...places, own: rooms.kinds })
     const parsed = await slices.takeEach(pieces)
-    return parsed.ok ? parsed.value : parsed
+    if (!parsed.ok) return parsed
+    if (text !== undefined && !hasRoom()) this.#compilations?.keepParsed(text, parsed.value)
+    return parsed.value
   }
 
   /** What a document chooses and the host does not allow; asked before a run begins only. */

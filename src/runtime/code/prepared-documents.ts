@@ -4,8 +4,9 @@ import type {
   FunctionDefinition,
   Workflow
 } from '../../block/index.js'
-import { canonicalize, type Json, limits } from '../../core/index.js'
+import { canonicalizeOwn, type KnownTexts, limits } from '../../core/index.js'
 import type { LoadedExpressions } from '../../expression/index.js'
+import type { ParsedDocument } from '../document/document-kind.js'
 import type { FoundCode, NameScope } from './named-code.js'
 import type { PinnedTerms, Prepared, PreparedFunction, PreparedRun } from './prepared-run.js'
 
@@ -56,19 +57,38 @@ interface Terms extends PinnedTerms {
 }
 
 /**
- * What compiling has made, for registries that share it: the expression engine, and charts. A
- * simulation has a registry for each life of a process, and one of these.
+ * What compiling has made, for registries that share it: the expression engine, definitions of
+ * documents, and charts. A simulation has a registry for each life of a process, and one of these.
  *
- * Owns: a bounded cache, which can be thrown away at any time. It gives a chart again only where
- * every name that was looked up for it leads to the same code.
+ * Owns: bounded caches, which can be thrown away at any time. It gives a definition again for the
+ * same text alone, and a chart only where every name that was looked up for it leads to the same
+ * code.
  */
 export class Compilations {
   readonly #known = new Map<string, { readonly compiled: CompiledDocument; found: FoundCode }>()
+  readonly #parsed = new Map<string, ParsedDocument>()
+  readonly #texts = new WeakMap<object, string>()
   #expressions: Promise<LoadedExpressions> | undefined
 
   expressions(load: () => Promise<LoadedExpressions>): Promise<LoadedExpressions> {
     this.#expressions ??= load()
     return this.#expressions
+  }
+
+  /** What a text was parsed to before; of a kind that no room brings. */
+  parsed(text: string): ParsedDocument | undefined {
+    return this.#parsed.get(text)
+  }
+
+  keepParsed(text: string, parsed: ParsedDocument): void {
+    if (this.#parsed.size >= limits.CACHE_ENTRIES_MAX) this.#parsed.clear()
+    this.#parsed.set(text, parsed)
+    if (parsed.ok) this.#texts.set(parsed.definition, canonicalizeOwn(parsed.definition))
+  }
+
+  /** {@link compiledFrom}; a definition that was kept is not written again. */
+  compiledFrom(terms: Terms): string {
+    return compiledFrom(terms, this.#texts)
   }
 
   /** A chart of before by {@link compiledFrom}, with a scope that has looked up its names. */
@@ -88,11 +108,14 @@ export class Compilations {
 }
 
 /** What the text of a definition and of what a run has pinned stands for. */
-export function compiledFrom({ definition, pins, obligations }: Terms): string {
-  // Definitions, pins and obligations are what run.started keeps: JSON.
-  return canonicalize({
-    definition,
-    pins: pins ?? null,
-    obligations: obligations ?? null
-  } as unknown as Json)
+export function compiledFrom({ definition, pins, obligations }: Terms, known?: KnownTexts): string {
+  // Definitions, pins and obligations are what run.started keeps: JSON that was parsed here.
+  return canonicalizeOwn(
+    {
+      definition,
+      pins: pins ?? null,
+      obligations: obligations ?? null
+    },
+    known
+  )
 }

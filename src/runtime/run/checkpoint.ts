@@ -1,6 +1,6 @@
 import type { RunCheckpoint } from '../../block/index.js'
 import {
-  canonicalize,
+  canonicalizeOwn,
   type Hash,
   isJsonObject,
   type Json,
@@ -28,7 +28,7 @@ export function encodeCheckpoint(
   }
 ): SavedCheckpoint {
   const { compiled, runId, stateRoot, startedHash, authenticate } = options
-  const envelope = canonicalize({
+  const envelope = canonicalizeOwn({
     chart: chartOf(compiled),
     definitionHash: compiled.definitionHash,
     format: FORMAT,
@@ -59,12 +59,12 @@ export function parseCheckpoint(
   }
   if (!isJsonObject(envelope)) return undefined
   const isOurs =
-    mac === options.authenticate(sha256Hex(canonicalize(envelope))) &&
+    mac === options.authenticate(sha256Hex(canonicalizeOwn(envelope))) &&
     envelope['format'] === FORMAT &&
     envelope['runId'] === options.runId &&
     envelope['startedHash'] === options.startedHash &&
     envelope['definitionHash'] === options.compiled.definitionHash &&
-    canonicalize(envelope['chart']) === canonicalize(chartOf(options.compiled))
+    canonicalizeOwn(envelope['chart']) === canonicalizeOwn(chartOf(options.compiled))
   // What this room wrote, by its code.
   return isOurs ? (envelope['run'] as unknown as RunCheckpoint) : undefined
 }

@@ -5,7 +5,7 @@ import {
   RunPump,
   type RunStarted
 } from '../../block/index.js'
-import { blockError, hashJson, ledgerError, type RunId } from '../../core/index.js'
+import { blockError, hashJson, ledgerError, type RunId, sha256Hex } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import type { CompiledRoot } from '../code/prepared-run.js'
 import { readyRun, resumable } from '../code/recorded-run.js'
@@ -53,13 +53,14 @@ export async function rebuildRun(
   const { mode, cause } = ledger.state()
   // What it would show first may be what the ledger is in safe mode for (L12, K10).
   if (mode === 'safe') throw ledgerError('ledger.safe_mode', { problem: cause?.message ?? '' })
-  const started = await firstEntry(ledger, runId)
+  const first = await firstEntry(ledger, runId)
+  const { started } = first
   const { root, compiled, block } = readyRun(runId, await resumable(registry.documents, started))
   const host = hostOf(block)
   const saved = parseCheckpoint(ledger.checkpoint(runId), {
     runId,
     compiled,
-    startedHash: hashJson(started),
+    startedHash: sha256Hex(first.text),
     authenticate: (hash) => ledger.authenticate(hash)
   })
   // An observer that lacks what the checkpoint leaves out is given the whole journal.
@@ -77,7 +78,13 @@ export async function rebuildRun(
   return { pump, compiled, run: () => pump.resume() }
 }
 
-async function firstEntry(ledger: Ledger, runId: RunId): Promise<RunStarted> {
-  for await (const { value } of ledger.journal(runId)) return value as unknown as RunStarted
+/** The first entry of a journal, with its canonical text. */
+async function firstEntry(
+  ledger: Ledger,
+  runId: RunId
+): Promise<{ readonly started: RunStarted; readonly text: string }> {
+  for await (const { value, text } of ledger.journal(runId)) {
+    return { started: value as unknown as RunStarted, text }
+  }
   throw blockError('run.not_found', { runId })
 }

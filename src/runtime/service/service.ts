@@ -98,12 +98,12 @@ type Streams = {
  * Throws `service.unknown_method`, `service.invalid_params`, and what the methods throw.
  */
 export function serve(parts: ServiceParts): OwnerHandler {
-  const requests: Requests = requestsOf(parts)
-  const streams: Streams = streamsOf(parts)
-  // What asks for pages needs what no other method does.
+  // Most runtimes are asked nothing; what asks for pages needs what no other method does.
+  const tables = once(() => ({ requests: requestsOf(parts), streams: streamsOf(parts) }))
   const queries = once(async () => (await import('./query-service.js')).queriesOver(parts))
   return (request: OwnerRequest) => {
     const { method, params } = request
+    const { requests, streams } = tables()
     // Results are plain JSON; their types only name the members.
     if (isMethod(requests, method)) {
       return requests[method](new Params(method, params)) as Promise<unknown> as Promise<Json>

@@ -12,9 +12,9 @@ export function turnEffectName(nodeId: string): string {
   return `${TURN_EFFECT} ${nodeId}`
 }
 
-/** The node that asks for a turn; undefined: the effect is another one. */
-export function turnNodeOf(effect: string, request: Json): string | undefined {
-  return effect === TURN_EFFECT ? askedIn(request).turn.nodeId : undefined
+/** {@link turnEffectName} of the node that asks; undefined: the effect is no turn. */
+export function turnNameOf(effect: string, request: Json): string | undefined {
+  return effect === TURN_EFFECT ? turnEffectName(askedIn(request).turn.nodeId) : undefined
 }
 
 /** What an agent says as the result of its turn: a text, or a turn of `fakeAdapter`. */

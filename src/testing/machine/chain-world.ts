@@ -19,6 +19,7 @@ import {
   type Revert,
   type TransactionStatus
 } from '../../executor/index.js'
+import { EXECUTION_EFFECT, TIME_EFFECT } from '../../workflow/index.js'
 import type { ScriptLine } from './case.js'
 
 /** Name under which a case and the options script what chains answer to one function. */
@@ -28,11 +29,10 @@ export function chainEffectName(kind: 'read' | 'write', execution: object): stri
   return `chain.${kind} ${String(named)}`
 }
 
-export function isChainEffect(effect: string): boolean {
-  return known.has(effect)
-}
-
 const known: ReadonlySet<string> = new Set(Object.values(chainEffects))
+
+/** Effects of actions of workflows in which no chain takes part. */
+export const insideEffects: ReadonlySet<string> = new Set([EXECUTION_EFFECT, TIME_EFFECT])
 
 /** What a chain of a case asks its world. */
 export interface ChainPort {
@@ -89,6 +89,16 @@ export class ChainWorld {
       default:
         return this.#standing(request) as unknown as Json
     }
+  }
+
+  /** Whether an effect is one of chains. */
+  has(effect: string): boolean {
+    return known.has(effect)
+  }
+
+  /** Whether it can be asked what became of an effect: of bytes that were sent alone. */
+  canLocate(effect: string): boolean {
+    return effect === chainEffects.broadcast
   }
 
   /** Whether the chain has a transaction. */

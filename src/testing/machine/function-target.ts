@@ -3,6 +3,7 @@ import { isJsonObject, type Json, testingError } from '../../core/index.js'
 import { Compilations, type Registrations } from '../../runtime/index.js'
 import type { PreparedTarget } from './prepared-target.js'
 import { probeRuntime } from './probe.js'
+import { loadRoomWorlds } from './world-parts.js'
 
 /** A workflow in code, with what else its runs name, as `defineConfig` takes it. */
 export interface FunctionTarget extends Registrations {
@@ -51,6 +52,8 @@ export async function prepareFunctionTarget(
       ...{ name, source: { workflow: name, version }, registrations, compiled, compilations },
       takes: { schema: inputSchemaOf(definition.schemas.input), problem },
       notChecked: [OF_FUNCTIONS, BESIDE],
+      // A run that its code starts may be of any room.
+      rooms: await loadRoomWorlds(),
       ...{ effects: {}, values: [], hosted: undefined, written: undefined },
       close: async () => undefined
     }

@@ -27,7 +27,7 @@ import type { MachineBounds, PeopleOptions } from './options.js'
 import { People, type WronglyTaken } from './people.js'
 import { beginRun, type RunSource } from './run-source.js'
 import { World } from './world.js'
-import type { WorldEffect } from './world-parts.js'
+import type { RoomWorlds, WorldEffect } from './world-parts.js'
 
 /** What is played, with everything that does not differ between the plays of a case. */
 export interface Stage {
@@ -39,6 +39,7 @@ export interface Stage {
   /** Of each life. */
   registrations(): Registrations
   readonly hosted: HostedPackages | undefined
+  readonly rooms: RoomWorlds | undefined
   /** After a redeploy; undefined: as before. */
   readonly next: Registrations | undefined
   readonly effects: ReadonlyMap<string, WorldEffect>
@@ -108,9 +109,9 @@ export async function play(stage: Stage, options: PlayOptions): Promise<Play> {
   const clock = new ManualClock()
   const { script, deaths } = options
   const effectsMax = stage.bounds.effects
-  const { effects, hosted } = stage
+  const { effects, hosted, rooms } = stage
   const packages = hosted?.packages ?? []
-  const world = new World({ script, clock, effects, effectsMax, packages })
+  const world = new World({ script, clock, effects, effectsMax, packages, rooms })
   const disk = stage.disk === undefined ? {} : { disk: stage.disk }
   const machine = new Machine(world, { clock, ...disk })
   if (hosted !== undefined)

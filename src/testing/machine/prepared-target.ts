@@ -4,6 +4,7 @@ import type { Compilations, Registrations } from '../../runtime/index.js'
 import type { HostedPackages } from './guests.js'
 import type { EffectOptionsOfWorld } from './options.js'
 import type { RunSource } from './run-source.js'
+import type { RoomWorlds } from './world-parts.js'
 
 /** A target, read and compiled. */
 export interface PreparedTarget {
@@ -20,6 +21,8 @@ export interface PreparedTarget {
   readonly values: readonly Json[]
   /** Of this kind of target. */
   readonly notChecked: readonly string[]
+  /** Undefined: its runs ask neither a chain nor an agent. */
+  readonly rooms: RoomWorlds | undefined
   /** Undefined: it has none. */
   readonly hosted: HostedPackages | undefined
   /** As a script may have it; undefined: only its module does. */

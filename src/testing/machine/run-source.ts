@@ -2,9 +2,9 @@ import type { Workflow } from '../../block/index.js'
 import { type Json, present, type RunId } from '../../core/index.js'
 import type { RunHandle, WiredRuntime } from '../../runtime/index.js'
 
-/** What the runs of a play begin with: a document, or a workflow in code as it is registered. */
+/** What the runs of a play begin with: a document's text, or a workflow in code by its name. */
 export type RunSource =
-  | { readonly document: Json }
+  | { readonly document: string }
   | { readonly workflow: string; readonly version: string }
 
 /** What a run is begun with. */

@@ -19,7 +19,7 @@ import type { WorldEffect } from './world-parts.js'
 
 /** What every play of a target has in common. */
 export function stageOf(target: PreparedTarget, options: CaseOptions): Stage {
-  const { source, registrations, compilations, hosted } = target
+  const { source, registrations, compilations, hosted, rooms } = target
   const { people = {}, context = {}, next, bounds = {} } = options
   const effects = { ...target.effects, ...options.effects }
   return {
@@ -28,6 +28,7 @@ export function stageOf(target: PreparedTarget, options: CaseOptions): Stage {
     reversedCompilations: new Compilations(),
     registrations,
     hosted,
+    rooms,
     next,
     effects: new Map(Object.entries(effects).map(([name, one]) => [name, worldEffect(one)])),
     people,

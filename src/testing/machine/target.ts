@@ -1,5 +1,11 @@
 import { type Block, type CompiledDocument, isBlock, type Workflow } from '../../block/index.js'
-import { isJsonObject, type Json, readDocument, testingError } from '../../core/index.js'
+import {
+  canonicalize,
+  isJsonObject,
+  type Json,
+  readDocument,
+  testingError
+} from '../../core/index.js'
 import { Compilations, type DocumentRoom, type Registrations } from '../../runtime/index.js'
 import type { ChartTarget } from './chart-target.js'
 import { type FunctionTarget, isFunctionTarget, prepareFunctionTarget } from './function-target.js'
@@ -15,6 +21,7 @@ import {
 } from './package-target.js'
 import type { PreparedTarget, TakenInputs } from './prepared-target.js'
 import { probeRuntime } from './probe.js'
+import { loadRoomWorlds } from './world-parts.js'
 import { writtenTarget } from './written-target.js'
 
 /** A document and what it names, as `defineConfig` takes it. */
@@ -43,24 +50,33 @@ type DocumentedTarget =
 
 const supported = ['tally-composite/', 'tally-plan/', 'ais-']
 
-/** Throws `testing.target_unsupported`, `testing.target_invalid`. */
-export async function prepareTarget(target: MachineTarget): Promise<PreparedTarget> {
+/**
+ * `next` is what is registered after a redeploy. Throws `testing.target_unsupported`,
+ * `testing.target_invalid`.
+ */
+export async function prepareTarget(
+  target: MachineTarget,
+  next: Registrations = {}
+): Promise<PreparedTarget> {
   const one = () => (typeof target === 'function' ? target() : target)
   if (isFunctionTarget(one())) {
     return prepareFunctionTarget(() => {
-      const next = one()
-      if (isFunctionTarget(next)) return next
+      const made = one()
+      if (isFunctionTarget(made)) return made
       throw testingError('testing.target_invalid', { problem: 'it is another kind each time' })
     })
   }
   return prepareDocument(() => {
-    const next = one()
-    if (!isFunctionTarget(next)) return next
+    const made = one()
+    if (!isFunctionTarget(made)) return made
     throw testingError('testing.target_invalid', { problem: 'it is another kind each time' })
-  })
+  }, next)
 }
 
-async function prepareDocument(one: () => DocumentedTarget): Promise<PreparedTarget> {
+async function prepareDocument(
+  one: () => DocumentedTarget,
+  next: Registrations
+): Promise<PreparedTarget> {
   const charts = await chartsFor(one())
   const packed = await packagesFor(one())
   const make = () => asDocument(one(), { charts, packed })
@@ -78,17 +94,20 @@ async function prepareDocument(one: () => DocumentedTarget): Promise<PreparedTar
       })
     }
     const { compiled, block, definition, checkInputs } = prepared
-    const rooms = prepared.reached().blocks.map((one) => runtime.registry.rooms.roomOf(one))
+    const reached = prepared.reached().blocks.map((one) => runtime.registry.rooms.roomOf(one))
     // A definition is plain JSON by construction; its type only names the members.
-    const { inputSchema, ...own } = await worldOf(definition as unknown as Json, new Set(rooms))
+    const { inputSchema, ...own } = await worldOf(definition as unknown as Json, new Set(reached))
     const known = entryBlock(compiled, (name) => block(name))
     const schema = packed?.inputSchema ?? known?.inputSchema ?? inputSchema ?? charts?.inputSchema
     const problem = checkInputs === undefined ? refusalBy(known) : firstProblem(checkInputs)
     const { values = [], notChecked = own.notChecked } = charts ?? {}
     const { hosted, notChecked: unchecked = [] } = packed ?? {}
-    const shared = { compiled, compilations, hosted }
+    const rooms = asksRooms(reached, [registrations, next]) ? await loadRoomWorlds() : undefined
+    const shared = { compiled, compilations, hosted, rooms }
     return {
-      ...{ name: compiled.name, source: { document }, registrations: make, values, ...shared },
+      ...{ name: compiled.name, registrations: make, values, ...shared },
+      // As text: lives with the same compilations read it once.
+      source: { document: canonicalize(document) },
       takes: { schema, problem, open: packed?.open },
       effects: { ...packed?.effects, ...own.effects },
       notChecked: [...notChecked, ...unchecked],
@@ -105,6 +124,28 @@ const OF_CHAINS =
 const OF_CHARTS =
   'the machine: actions without a name, what it sends to actors, and coverage of its own states'
 const OF_AGENTS = 'agents: what models say beyond what cases have, and how long turns take'
+
+/**
+ * Whether runs may ask a chain or an agent: what their document reaches does, or what is registered
+ * with it may.
+ */
+function asksRooms(
+  reached: readonly (DocumentRoom | undefined)[],
+  registered: readonly Registrations[]
+): boolean {
+  if (reached.some((room) => room !== undefined)) return true
+  return registered.some(({ agents, workflow, ...named }) => {
+    const { workflows = [], providers = [], composites = [], resolvers = [] } = named
+    if (agents !== undefined || workflow !== undefined) return true
+    if ([workflows, composites, resolvers].some(({ length }) => length > 0)) return true
+    return providers.some(({ name }) => isOfRoom(name))
+  })
+}
+
+/** By the name of its effect: the rooms that have the names are not loaded to tell. */
+export function isOfRoom(effect: string): boolean {
+  return ['agent.', 'ais.', 'chain.'].some((prefix) => effect.startsWith(prefix))
+}
 
 /** What a definition says of the world; rooms of which it reaches no block are not loaded. */
 async function worldOf(

@@ -62,7 +62,7 @@ export async function verifyCase(
   if (!Array.isArray(given.inputs) || given.inputs.length === 0) {
     throw testingError('testing.case_invalid', { problem: 'it has no inputs' })
   }
-  const prepared = await prepareTarget(target)
+  const prepared = await prepareTarget(target, options.next)
   try {
     const stage = stageOf(prepared, options)
     const tally = new Tally(prepared)
@@ -95,7 +95,7 @@ async function verify(
     const { tally } = await searched(target, options, broken)
     return tally.report(seed)
   }
-  const prepared = await prepareTarget(target)
+  const prepared = await prepareTarget(target, options.next)
   try {
     const tally = new Tally(prepared)
     for (const left of await playShares(options, { cases, seed, processes })) tally.take(left)
@@ -112,7 +112,7 @@ async function searched(
   broken: Pick<Stage, 'disk' | 'wrapOutside'>
 ): Promise<Search> {
   const fc = await loadFastCheck()
-  const prepared = await prepareTarget(target)
+  const prepared = await prepareTarget(target, options.next)
   const { cases = limits.MACHINE_CASES_DEFAULT, seed = SEED_DEFAULT } = options
   try {
     const search = new Search(prepared, { ...stageOf(prepared, options), ...broken }, options)

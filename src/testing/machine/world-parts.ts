@@ -52,10 +52,29 @@ export interface Asking {
   isOpen: boolean
 }
 
+/**
+ * What answers the effects of chains and of agents. Their rooms are large, and most targets reach
+ * neither.
+ */
+export interface RoomWorlds {
+  readonly chains: typeof import('./chain-world.js')
+  readonly agents: typeof import('./agent-world.js')
+}
+
+export async function loadRoomWorlds(): Promise<RoomWorlds> {
+  const [chains, agents] = await Promise.all([
+    import('./chain-world.js'),
+    import('./agent-world.js')
+  ])
+  return { chains, agents }
+}
+
 export interface WorldParts {
   readonly script: Pick<Script, 'lineOf'>
   readonly clock: ManualClock
   readonly effects: ReadonlyMap<string, WorldEffect>
+  /** Absent: those of chains and agents are as any other effect. */
+  readonly rooms?: RoomWorlds | undefined
   /** Whose manifests say which hosts may be asked. */
   readonly packages?: readonly CapabilityPackage[]
   /** Absent: requests arrive and are answered at once, and are gone when their process is. */

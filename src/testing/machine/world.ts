@@ -15,12 +15,9 @@ import {
   type RunId,
   testingError
 } from '../../core/index.js'
-import { chainEffects } from '../../executor/index.js'
-import { EXECUTION_EFFECT, TIME_EFFECT } from '../../workflow/index.js'
-import { turnEffectName, turnNodeOf, turnResult } from './agent-world.js'
 import type { Served } from './carrier.js'
 import { type ScriptLine, type Trouble, troubleText } from './case.js'
-import { ChainWorld, isChainEffect } from './chain-world.js'
+import type { ChainWorld } from './chain-world.js'
 import { Life } from './life.js'
 import { isHostRefused, NETWORK_EFFECT, networkReason, networkResult } from './network-world.js'
 import type { Asking, Deed, Doing, KeyClash, WorldEffect, WorldParts } from './world-parts.js'
@@ -30,8 +27,8 @@ function never(): Promise<never> {
   return new Promise(() => undefined)
 }
 
-/** Effects of the runtime and of actions of workflows, in which no world takes part. */
-const inside: ReadonlySet<string> = new Set([...runEffects, EXECUTION_EFFECT, TIME_EFFECT])
+/** Effects of the runtime, in which no world takes part. */
+const ofRuntime: ReadonlySet<string> = new Set(runEffects)
 
 /** In front of the name of a signal, where options say what is sent. */
 export const SIGNAL = 'signal '
@@ -62,7 +59,7 @@ export class World {
   readonly #firstAsked = new Map<string, number>()
   readonly #orders = new Map<string, number>()
   readonly #people = new Map<string, number>()
-  readonly #chains: ChainWorld
+  readonly #chains: ChainWorld | undefined
   readonly #parts: WorldParts
 
   constructor(parts: WorldParts) {
@@ -73,11 +70,11 @@ export class World {
   /** What performs an effect: the hook of the runtime. */
   readonly outside = (asked: OutsideCall): Performer => {
     const { call, provider } = asked
-    if (this.#isOnChain(call.effect)) {
+    const chains = this.#chainsFor(call.effect)
+    if (chains !== undefined) {
       const perform = (given: EffectCall) => this.#perform(given, asked)
-      // Bytes that were sent are all that a chain can be asked for.
-      const canLocate = call.effect === chainEffects.broadcast
-      return canLocate ? { perform, locate: (given) => this.#chains.locate(given) } : { perform }
+      const canLocate = chains.canLocate(call.effect)
+      return canLocate ? { perform, locate: (given) => chains.locate(given) } : { perform }
     }
     if (this.#isInside(call.effect))
       return { perform: (given) => this.#performInside(given, asked) }
@@ -124,8 +121,9 @@ export class World {
     this.#underWay += 1
     this.besideEachOther = Math.max(this.besideEachOther, this.#underWay)
     try {
-      if (!this.#isOnChain(asked.call.effect)) return await this.#act(given, asked, life)
-      const result = await this.#chains.perform(given, asked)
+      const chains = this.#chainsFor(asked.call.effect)
+      if (chains === undefined) return await this.#act(given, asked, life)
+      const result = await chains.perform(given, asked)
       return life.passes(`after ${asked.call.effect}`) ? result : never()
     } finally {
       this.#underWay -= 1
@@ -134,7 +132,9 @@ export class World {
 
   /** Answered by the process itself; nothing outside takes part, so nothing goes wrong. */
   #isInside(effect: string): boolean {
-    return inside.has(effect) && !this.#parts.effects.has(effect)
+    const { rooms, effects } = this.#parts
+    if (effects.has(effect)) return false
+    return ofRuntime.has(effect) || rooms?.chains.insideEffects.has(effect) === true
   }
 
   async #performInside(given: EffectCall, { call, provider }: OutsideCall): Promise<Json> {
@@ -245,13 +245,15 @@ export class World {
     }
     const answer = await this.#given(how, { request, ...line })
     if (this.#isNetwork(call.effect)) return networkResult(request, answer)
-    return turnNodeOf(call.effect, request) === undefined ? answer : turnResult(given, answer)
+    const agents = this.#parts.rooms?.agents
+    if (agents?.turnNameOf(call.effect, request) === undefined) return answer
+    return agents.turnResult(given, answer)
   }
 
   /** Under which the options and the case have it: turns of agents by their node, if at all. */
   #nameOf({ call: { effect, request } }: OutsideCall): string {
-    const node = turnNodeOf(effect, request)
-    return node === undefined || this.#parts.effects.has(effect) ? effect : turnEffectName(node)
+    const { rooms, effects } = this.#parts
+    return (effects.has(effect) ? undefined : rooms?.agents.turnNameOf(effect, request)) ?? effect
   }
 
   async #given(
@@ -308,13 +310,15 @@ export class World {
   }
 
   /** Options that answer an effect of chains by its own name stand in for the chain. */
-  #isOnChain(effect: string): boolean {
-    return isChainEffect(effect) && !this.#parts.effects.has(effect)
+  #chainsFor(effect: string): ChainWorld | undefined {
+    if (this.#parts.effects.has(effect)) return undefined
+    return this.#chains?.has(effect) === true ? this.#chains : undefined
   }
 
-  #chainWorld(): ChainWorld {
-    const { clock, script, effects } = this.#parts
-    return new ChainWorld({
+  #chainWorld(): ChainWorld | undefined {
+    const { clock, script, effects, rooms } = this.#parts
+    if (rooms === undefined) return undefined
+    return new rooms.chains.ChainWorld({
       now: () => clock.now(),
       line: (name, asking) => {
         const line = script.lineOf(name, asking)

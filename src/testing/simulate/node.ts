@@ -77,10 +77,10 @@ export class SimulatedNode {
   constructor(parts: NodeParts) {
     const { clock, fate, carrier, stage, seed, place, inputs } = parts
     this.#parts = parts
-    const { effects, hosted } = stage
+    const { effects, hosted, rooms } = stage
     const effectsMax = stage.bounds.effects
     const { packages = [] } = hosted ?? {}
-    this.world = new World({ script: fate, clock, effects, effectsMax, packages, carrier })
+    this.world = new World({ script: fate, clock, effects, effectsMax, packages, carrier, rooms })
     // An answer that comes a day later is sent a day later: nothing here moves the clock.
     const still = { advance: () => undefined }
     const options = stage.people

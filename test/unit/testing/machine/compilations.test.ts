@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
-import { Compilations } from '../../../../src/runtime/index.js'
+import { Compilations, type Registrations } from '../../../../src/runtime/index.js'
 import { openOn } from '../../../support/lives.js'
 
 const says = (text: string, sideEffects: 'none' | 'idempotent' = 'none') =>
@@ -35,5 +35,49 @@ describe('registries that share what was compiled', () => {
     expect(again.root.pins).toEqual(first.root.pins)
     expect(other.compiled).not.toBe(first.compiled)
     expect([first.said, again.said, other.said]).toEqual(['first', 'first', 'second'])
+  })
+
+  it('read a text once, and anew where a room that the host brings may read it', async () => {
+    const compilations = new Compilations()
+    const text = JSON.stringify(document)
+    const parsedWith = async (hosts: Partial<Registrations>) => {
+      const given = { blocks: [says('first')], compilations, ...hosts }
+      const runtime = await openOn(openMemoryStore(), given)
+      const parsed = await runtime.registry.documents.parse(text)
+      await runtime.close()
+      return parsed
+    }
+    const first = await parsedWith({})
+    expect(first.ok).toBe(true)
+    expect(await parsedWith({})).toBe(first)
+    const hosted = await parsedWith({ workflow: {} })
+    expect(hosted).not.toBe(first)
+    expect(hosted).toEqual(first)
+  })
+
+  it('keep nothing of a text that only a room can read', async () => {
+    const compilations = new Compilations()
+    const text = JSON.stringify({ schema: 'ais-flow/1.0' })
+    const given = { blocks: [says('first')], compilations }
+    const runtime = await openOn(openMemoryStore(), given)
+    const { documents } = runtime.registry
+    const first = await documents.parse(text)
+    const again = await documents.parse(text)
+    await runtime.close()
+    expect(compilations.parsed(text)).toBeUndefined()
+    expect(again).toEqual(first)
+  })
+
+  it('write the text by which a chart is known as one that was never shared has it', async () => {
+    const compilations = new Compilations()
+    const given = { blocks: [says('first')], compilations }
+    const runtime = await openOn(openMemoryStore(), given)
+    const parsed = await runtime.registry.documents.parse(JSON.stringify(document))
+    await runtime.close()
+    if (!parsed.ok) throw new Error('it does not parse')
+    const { definition } = parsed
+    const terms = { definition, pins: undefined, obligations: undefined }
+    const other = new Compilations().compiledFrom({ ...terms, definition: { ...definition } })
+    expect(compilations.compiledFrom(terms)).toBe(other)
   })
 })
