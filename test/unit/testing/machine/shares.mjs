@@ -1,6 +1,7 @@
 /** Blocks as processes that share cases import them: a good one, and one with a fault. */
 import { z } from 'zod'
 import { defineBlock } from '../../../../dist/src/block/index.js'
+import { collectorOptions } from '../../../../dist/src/testing/collector.js'
 
 const input = z.object({ amount: z.int().min(1).max(9) })
 const common = { version: '1.0.0', sideEffects: 'idempotent', input }
@@ -22,5 +23,18 @@ export const blind = defineBlock({
     }
   }
 })
+
+/** What is paid only in a process that collects as shares do. */
+export const collecting = {
+  effects: {
+    pay: {
+      answer: () => {
+        const missing = collectorOptions.filter((option) => !process.execArgv.includes(option))
+        if (missing.length > 0) throw new Error(`without ${missing.join(' ')}`)
+        return 'paid'
+      }
+    }
+  }
+}
 
 export const options = { effects: { pay: { answer: () => 'paid' } } }

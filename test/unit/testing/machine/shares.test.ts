@@ -5,7 +5,7 @@ import { isLong } from '../../../support/effort.js'
 
 const { verifyMachine }: typeof Testing = await import(builtModule('testing/index.js'))
 const module = new URL('./shares.mjs', import.meta.url).href
-const { patient, blind, options } = await import(module)
+const { patient, blind, options, collecting } = await import(module)
 
 const rejected = (verifying: Promise<unknown>): Promise<unknown> =>
   verifying.then(
@@ -20,6 +20,15 @@ describe('cases that several processes share', () => {
     expect(report.cases).toBe(11)
     expect(report.lives).toBeGreaterThan(11)
     expect(report.coverage.transitions).toEqual({ taken: 1, of: 1 })
+  })
+
+  it('are played by processes that collect for one life after another', async () => {
+    const from = { module, target: 'patient', options: 'collecting' }
+    const asked = { ...collecting, from, cases: 4 }
+    expect((await verifyMachine(patient, { ...asked, processes: 2 })).cases).toBe(4)
+    expect(await rejected(verifyMachine(patient, asked))).toMatchObject({
+      code: 'testing.answer_broken'
+    })
   })
 
   if (isLong) {
