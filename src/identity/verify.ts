@@ -50,7 +50,6 @@ export function verifyMany(items: readonly SignedBytes[]): Promise<readonly bool
         else take()
       })
     }
-    if (left === 0) resolve(verdicts)
     for (let lane = 0; lane < limits.VERIFY_IN_FLIGHT_MAX; lane += 1) take()
   })
 }
@@ -82,10 +81,7 @@ function decoded(publicKey: Uint8Array): crypto.KeyObject | undefined {
   const known = decodedKeys.get(x)
   if (known !== undefined) return known
   const key = crypto.createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-  const [oldest] = decodedKeys.keys()
-  if (decodedKeys.size >= limits.CACHE_ENTRIES_MAX && oldest !== undefined) {
-    decodedKeys.delete(oldest)
-  }
+  if (decodedKeys.size >= limits.CACHE_ENTRIES_MAX) decodedKeys.clear()
   decodedKeys.set(x, key)
   return key
 }

@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { limits } from '../../../src/core/index.js'
@@ -115,6 +116,35 @@ describe('verify', () => {
       }
     }
     expect([...new Set(packages)]).toEqual(['@noble/ed25519'])
+  })
+
+  it('checks a few here and now, and more in the pool, a bounded number at once', async () => {
+    const message = new Uint8Array(3)
+    const seed = new Uint8Array(32).fill(5)
+    const publicKey = publicKeyBytes(getPublicKey(seed))
+    const item = { signature: sign(message, seed), message, publicKey }
+    const { VERIFY_AT_ONCE_MAX: few, VERIFY_IN_FLIGHT_MAX: inFlight } = limits
+    const sent = async (count: number) => {
+      const begun = new Set<number>()
+      let fromPool = 0
+      const hook = createHook({
+        init: (id, type) => {
+          if (type === 'SIGNREQUEST') begun.add(id)
+        },
+        // What is checked here and now calls nothing back.
+        before: (id) => {
+          if (begun.has(id)) fromPool += 1
+        }
+      }).enable()
+      const verdicts = verifyMany(new Array(count).fill(item))
+      const atOnce = begun.size
+      expect(await verdicts).toEqual(new Array(count).fill(true))
+      hook.disable()
+      return { atOnce, fromPool }
+    }
+    expect(await sent(few)).toEqual({ atOnce: few, fromPool: 0 })
+    expect(await sent(few + 1)).toEqual({ atOnce: few + 1, fromPool: few + 1 })
+    expect(await sent(inFlight + 9)).toEqual({ atOnce: inFlight, fromPool: inFlight + 9 })
   })
 
   it('verifies nothing when asked about nothing', async () => {

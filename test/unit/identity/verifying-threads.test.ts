@@ -122,6 +122,63 @@ describe('threads that check signatures', () => {
     expect(started).toBe(Math.min(limits.VERIFY_THREADS_MAX, availableParallelism()))
   })
 
+  it('get a batch where the least is waiting, and nothing once they are over', async () => {
+    const workers: ObedientWorker[] = []
+    const threads = threadsOf(() => {
+      const worker = new ObedientWorker()
+      workers.push(worker)
+      return worker
+    })
+    const most = Math.min(limits.VERIFY_THREADS_MAX, availableParallelism())
+    const [wrong] = wronglySigned()
+    const all = Array.from({ length: 2 * most }, () => threads.check([wrong]))
+    expect(workers.map(({ asked }) => asked.length)).toEqual(new Array(most).fill(2))
+    const [first] = workers
+    // What a thread says is believed.
+    expect(first?.answers()).toBe(2)
+    expect(await all[0]).toEqual([true])
+    const next = [threads.check([wrong]), threads.check([wrong])]
+    expect(first?.asked).toHaveLength(2)
+    first?.emit('exit')
+    expect(await Promise.all(next)).toEqual([[false], [false]])
+    const later = threads.check([wrong])
+    expect(first?.asked).toHaveLength(2)
+    for (const worker of workers.slice(1)) worker.answers()
+    expect(await later).toEqual([most > 1])
+  })
+
+  it('V2: hold the process while something is asked, and let go of it with the last', async () => {
+    const workers: ObedientWorker[] = []
+    const threads = threadsOf(() => {
+      const worker = new ObedientWorker()
+      workers.push(worker)
+      return worker
+    })
+    const most = Math.min(limits.VERIFY_THREADS_MAX, availableParallelism())
+    const batches = Array.from({ length: 2 * most }, () => threads.check(wronglySigned()))
+    for (const worker of workers) {
+      expect(worker.isHeld).toBe(true)
+      expect(worker.answers(1)).toBe(1)
+      expect(worker.isHeld).toBe(true)
+      expect(worker.answers(1)).toBe(1)
+      expect(worker.isHeld).toBe(false)
+      // An answer that nothing asked for changes nothing.
+      worker.emit('message', Uint8Array.of(1))
+      expect(worker.isHeld).toBe(false)
+    }
+    await Promise.all(batches)
+    const [idle = new ObedientWorker()] = workers
+    expect(await answered(threads.check(wronglySigned()), idle)).toEqual([true])
+  })
+
+  it('are given the bytes themselves, not a copy', async () => {
+    const worker = new ObedientWorker()
+    const checked = threadsOf(() => worker).check(wronglySigned())
+    expect(worker.asked.map(({ packed, moved }) => moved[0] === packed.buffer)).toEqual([true])
+    worker.answers()
+    await checked
+  })
+
   it('V2: keep a process alive until they have answered, and no longer', () => {
     const program = `
       import { getPublicKey, publicKeyBytes, sign, VerifyingThreads } from ${identityRoom}
@@ -138,6 +195,49 @@ describe('threads that check signatures', () => {
     expect(output).toBe('true\n')
   })
 })
+
+/** Signatures that pass for some, and are of another message. */
+function wronglySigned(): readonly [SignedBytes] {
+  const [seed = new Uint8Array(32)] = seeds
+  const signature = sign(Uint8Array.of(1), seed)
+  return [{ signature, message: Uint8Array.of(2), publicKey: publicKeyBytes(getPublicKey(seed)) }]
+}
+
+/** What is checked by a worker that answers what it has been asked. */
+function answered<Verdicts>(checked: Promise<Verdicts>, worker: ObedientWorker): Promise<Verdicts> {
+  worker.answers()
+  return checked
+}
+
+/** A worker that says when asked to that every signature is valid. */
+class ObedientWorker extends EventEmitter {
+  readonly asked: { readonly packed: Uint8Array; readonly moved: readonly ArrayBuffer[] }[] = []
+  isHeld = true
+
+  postMessage(packed: Uint8Array, moved: readonly ArrayBuffer[]): void {
+    this.asked.push({ packed, moved })
+  }
+
+  /** Answers what it was asked and has not answered, and forgets it: how many those were. */
+  answers(most = Number.POSITIVE_INFINITY): number {
+    const batches = this.asked.splice(0, most)
+    for (const _ of batches) this.emit('message', Uint8Array.of(1))
+    return batches.length
+  }
+
+  ref(): void {
+    this.isHeld = true
+  }
+
+  unref(): void {
+    this.isHeld = false
+  }
+
+  async terminate(): Promise<number> {
+    this.emit('exit')
+    return 0
+  }
+}
 
 /** A worker that fails: it never says anything true. */
 class FailingWorker extends EventEmitter {
