@@ -63,6 +63,7 @@ export class SignatureWindow<Place> {
   }
 
   #start(): void {
+    if (this.#batch.length === 0) return
     this.#open.push(this.#check(this.#batch))
     this.#checked += this.#batch.length
     this.#batch = []

@@ -94,6 +94,25 @@ describe('a window of signatures (P1)', () => {
     )
   })
 
+  it('starts threads for what comes behind VERIFY_BEFORE_THREADS signatures, and none before', async () => {
+    let started = 0
+    const count = () => {
+      started += 1
+    }
+    process.on('worker', count)
+    const window = new SignatureWindow<number>()
+    const signed = await signedBy(0)
+    const { VERIFY_BEFORE_THREADS: before } = limits
+    for (let place = 0; place < before; place += 1) await window.add(place, signed)
+    expect(await window.finish()).toBeUndefined()
+    expect([window.checked, started]).toEqual([before, 0])
+    await window.add(before, signed)
+    expect(await window.finish()).toBeUndefined()
+    await window.close()
+    process.off('worker', count)
+    expect([window.checked, started]).toEqual([before + 1, 1])
+  })
+
   it('takes a signature by a key that did not sign as bad', async () => {
     const window = new SignatureWindow<string>()
     const [first, second] = [await signedBy(0), await signedBy(1)]
