@@ -11,6 +11,7 @@ import {
   type StartVerifier,
   sign,
   VerifyingThreads,
+  type VerifyingWorker,
   verify
 } from '../../../src/identity/index.js'
 import { builtModule } from '../../support/built.js'
@@ -50,6 +51,21 @@ function threadsOf(start?: StartVerifier): VerifyingThreads {
   const threads = new VerifyingThreads(start)
   open.push(threads)
   return threads
+}
+
+const most = Math.min(limits.VERIFY_THREADS_MAX, availableParallelism())
+
+/** Threads with what they have started. */
+function startedAs<Started extends VerifyingWorker>(
+  make: () => Started
+): { readonly threads: VerifyingThreads; readonly workers: readonly Started[] } {
+  const workers: Started[] = []
+  const threads = threadsOf(() => {
+    const worker = make()
+    workers.push(worker)
+    return worker
+  })
+  return { threads, workers }
 }
 
 function verdictsOf(items: readonly SignedBytes[]): readonly boolean[] {
@@ -99,37 +115,23 @@ describe('threads that check signatures', () => {
   })
 
   it('V1: give them for what is open when they are closed, and later, without a thread', async () => {
-    let started = 0
-    const threads = threadsOf(() => {
-      started += 1
-      return new FailingWorker('never answers')
-    })
+    const { threads, workers } = startedAs(() => new FailingWorker('never answers'))
     const [items = []] = fc.sample(fc.array(item, { minLength: 40, maxLength: 40 }), 1)
     const verdicts = threads.check(items)
     await threads.close()
     expect(await verdicts).toEqual(verdictsOf(items))
     expect(await threads.check(items)).toEqual(verdictsOf(items))
-    expect(started).toBe(1)
+    expect(workers).toHaveLength(1)
   })
 
   it('are as many as there are cores, up to VERIFY_THREADS_MAX', async () => {
-    let started = 0
-    const threads = threadsOf(() => {
-      started += 1
-      return new FailingWorker('exits')
-    })
+    const { threads, workers } = startedAs(() => new FailingWorker('exits'))
     for (let n = 0; n < limits.VERIFY_THREADS_MAX + 3; n += 1) await threads.check([])
-    expect(started).toBe(Math.min(limits.VERIFY_THREADS_MAX, availableParallelism()))
+    expect(workers).toHaveLength(most)
   })
 
   it('get a batch where the least is waiting, and nothing once they are over', async () => {
-    const workers: ObedientWorker[] = []
-    const threads = threadsOf(() => {
-      const worker = new ObedientWorker()
-      workers.push(worker)
-      return worker
-    })
-    const most = Math.min(limits.VERIFY_THREADS_MAX, availableParallelism())
+    const { threads, workers } = startedAs(() => new ObedientWorker())
     const [wrong] = wronglySigned()
     const all = Array.from({ length: 2 * most }, () => threads.check([wrong]))
     expect(workers.map(({ asked }) => asked.length)).toEqual(new Array(most).fill(2))
@@ -148,13 +150,7 @@ describe('threads that check signatures', () => {
   })
 
   it('V2: hold the process while something is asked, and let go of it with the last', async () => {
-    const workers: ObedientWorker[] = []
-    const threads = threadsOf(() => {
-      const worker = new ObedientWorker()
-      workers.push(worker)
-      return worker
-    })
-    const most = Math.min(limits.VERIFY_THREADS_MAX, availableParallelism())
+    const { threads, workers } = startedAs(() => new ObedientWorker())
     const batches = Array.from({ length: 2 * most }, () => threads.check(wronglySigned()))
     for (const worker of workers) {
       expect(worker.isHeld).toBe(true)
@@ -168,7 +164,9 @@ describe('threads that check signatures', () => {
     }
     await Promise.all(batches)
     const [idle = new ObedientWorker()] = workers
-    expect(await answered(threads.check(wronglySigned()), idle)).toEqual([true])
+    const checked = threads.check(wronglySigned())
+    idle.answers()
+    expect(await checked).toEqual([true])
   })
 
   it('are given the bytes themselves, not a copy', async () => {
@@ -201,12 +199,6 @@ function wronglySigned(): readonly [SignedBytes] {
   const [seed = new Uint8Array(32)] = seeds
   const signature = sign(Uint8Array.of(1), seed)
   return [{ signature, message: Uint8Array.of(2), publicKey: publicKeyBytes(getPublicKey(seed)) }]
-}
-
-/** What is checked by a worker that answers what it has been asked. */
-function answered<Verdicts>(checked: Promise<Verdicts>, worker: ObedientWorker): Promise<Verdicts> {
-  worker.answers()
-  return checked
 }
 
 /** A worker that says when asked to that every signature is valid. */

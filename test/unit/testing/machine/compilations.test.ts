@@ -2,18 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import { Compilations, type Registrations } from '../../../../src/runtime/index.js'
+import { compositeDocument } from '../../../support/composites.js'
 import { openOn } from '../../../support/lives.js'
 
 const says = (text: string, sideEffects: 'none' | 'idempotent' = 'none') =>
   defineBlock({ name: 'says', version: '1.0.0', sideEffects, run: () => text })
 
-const document = {
-  schema: 'tally-composite/1',
-  name: 'saying',
-  version: '1.0.0',
-  entry_point: 'say',
-  nodes: { say: { block: 'says' } }
-}
+const document = compositeDocument({ nodes: { say: { block: 'says' } } })
 
 async function compiledBy(compilations: Compilations, block: ReturnType<typeof says>) {
   const runtime = await openOn(openMemoryStore(), { blocks: [block], compilations })

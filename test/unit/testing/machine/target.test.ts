@@ -4,15 +4,10 @@ import { defineBlock, defineWorkflow } from '../../../../src/block/index.js'
 import { chainEffects } from '../../../../src/executor/index.js'
 import { isOfRoom, prepareTarget } from '../../../../src/testing/machine/target.js'
 import { EXECUTION_EFFECT, TIME_EFFECT } from '../../../../src/workflow/index.js'
+import { compositeDocument } from '../../../support/composites.js'
 
 const says = defineBlock({ name: 'says', version: '1.0.0', sideEffects: 'none', run: () => 'yes' })
-const document = {
-  schema: 'tally-composite/1',
-  name: 'saying',
-  version: '1.0.0',
-  entry_point: 'say',
-  nodes: { say: { block: 'says' } }
-}
+const document = compositeDocument({ nodes: { say: { block: 'says' } } })
 const target = { document, blocks: [says] }
 const child = defineWorkflow({ name: 'child', version: '1.0.0', run: async () => null })
 const served = (name: string) => ({ name, version: '1', perform: () => null })
