@@ -9,14 +9,18 @@ import type { Group, Row } from '../row.js'
 const WIDTH = 64
 const STEPS_WATCHED = 30_000
 const KEYS = 20
+/** Frames in each of which the list is moved on, and how far: more than a turned wheel does. */
+const FRAMES_SCROLLED = 300
+const SCROLLED_PIXELS = 300
 const BYTES_A_MB = 1_000_000
 
 /**
  * The console's page in a real Chromium, before a ledger of 1,000 runs, or 10,000: its first view,
- * its memory and nodes, and its frames while the ledger is at full load in the same process.
+ * its memory and nodes, and its frames while its list scrolls, and while the ledger is at full load
+ * in the same process.
  */
 export const page: Group = {
-  rows: ['page.first', 'page.nodes', 'page.heap', 'page.input', 'page.frame'],
+  rows: ['page.first', 'page.nodes', 'page.heap', 'page.input', 'page.scroll', 'page.frame'],
   async measure({ full }) {
     const executablePath = [process.env['TALLY_CHROMIUM'] ?? '', '/usr/bin/chromium'].find(
       (path) => path !== '' && existsSync(path)
@@ -67,6 +71,7 @@ async function rowsOf(view: Page, engine: Engine): Promise<readonly Row[]> {
     atMost('page.nodes', nodes, { unit: 'nodes', target: 2_000 }),
     atMost('page.heap', heap, { unit: 'MB', target: 80 }),
     atMost('page.input', input, { unit: 'ms', target: 100 }),
+    atMost('page.scroll', await longestScrollMs(view), { unit: 'ms', target: 50 }),
     atMost('page.frame', await longestFrameMs(view, engine), { unit: 'ms', target: 50 })
   ]
 }
@@ -92,6 +97,27 @@ async function longestInputMs(view: Page): Promise<number> {
     await view.keyboard.press('j')
     longest = Math.max(longest, await view.evaluate<number>('globalThis.painted'))
   }
+  return longest
+}
+
+/** The longest time between two frames, while the list of runs is scrolled from its top. */
+async function longestScrollMs(view: Page): Promise<number> {
+  await view.evaluate('document.querySelector(".runs").scrollTop = 0')
+  const { longest, moved } = await view.evaluate<{ longest: number; moved: number }>(
+    `new Promise((resolve) => {
+      const list = document.querySelector('.runs')
+      let [longest, frames] = [0, 0]
+      const frame = (at, last) => {
+        longest = Math.max(longest, at - last)
+        list.scrollTop += ${SCROLLED_PIXELS}
+        frames += 1
+        if (frames > ${FRAMES_SCROLLED}) resolve({ longest, moved: list.scrollTop })
+        else requestAnimationFrame((next) => frame(next, at))
+      }
+      requestAnimationFrame((at) => frame(at, at))
+    })`
+  )
+  if (moved < SCROLLED_PIXELS) throw new Error('the list has not been scrolled')
   return longest
 }
 
