@@ -3,7 +3,7 @@ import * as crypto from 'node:crypto'
 import * as zlib from 'node:zlib'
 import type { Hash } from './brand.js'
 import type { Pieces } from './document/pieces.js'
-import { canonicalize, canonicalizing } from './json/canonicalize.js'
+import { canonicalize, canonicalizeOwn, canonicalizing } from './json/canonicalize.js'
 import { checkNode } from './profile.js'
 
 checkNode()
@@ -37,6 +37,11 @@ export function isSameSecret(one: string, other: string): boolean {
 /** sha256(JCS(value)), the hash of every JSON value in every format. */
 export function hashJson(value: unknown): Hash {
   return sha256Hex(canonicalize(value))
+}
+
+/** {@link hashJson} of data that this program has put together itself ({@link canonicalizeOwn}). */
+export function hashOwn(value: unknown): Hash {
+  return sha256Hex(canonicalizeOwn(value))
 }
 
 /** {@link hashJson} of plain data in pieces; the text is hashed in the last one. */

@@ -102,6 +102,7 @@ export {
   crc32,
   hashingJson,
   hashJson,
+  hashOwn,
   isSameSecret,
   sha256,
   sha256Hex

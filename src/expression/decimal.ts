@@ -48,9 +48,8 @@ function ofDigits(
 /** The decimal `int / 10^scale`; fails as `overflow` when it has too many digits. */
 export function decimal(int: bigint, scale: number, pay: Pay): Decimal {
   const found = scale === 0 ? { int, scale } : withoutZeros(int, scale, pay)
-  const isLong =
-    found.int > -most() && found.int < most() && found.scale <= limits.EXPRESSION_DIGITS_MAX
-  if (!isLong) throw tooLong()
+  const fits = isSmall(found.int) || (found.int > -most() && found.int < most())
+  if (!fits || found.scale > limits.EXPRESSION_DIGITS_MAX) throw tooLong()
   return found
 }
 
@@ -211,7 +210,7 @@ function most(): bigint {
 
 /** Words of 64 bits. Numbers of chains have at most four. */
 function limbsOf(int: bigint): number {
-  if (int > -small && int < small) return 4
+  if (isSmall(int)) return 4
   return (int.toString(16).length >> 4) + 1
 }
 
@@ -220,6 +219,13 @@ function limbsOfDigits(digits: number): number {
 }
 
 const small = 2n ** 256n
+const leastSmall = -small
+
+/** A bound of so many digits as the largest takes kilobytes each time that it is negated. */
+function isSmall(int: bigint): boolean {
+  return int > leastSmall && int < small
+}
+
 /** Divisions of a quotient, each as dear as a product. */
 const WORK_OF_QUOTIENT = 32
 /** Products of two words that are paid for as one step. */

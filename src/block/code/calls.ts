@@ -3,6 +3,7 @@ import {
   canonicalString,
   type Hash,
   hashJson,
+  hashOwn,
   type Json,
   sha256Hex
 } from '../../core/index.js'
@@ -119,5 +120,5 @@ export function effectKey(
   seq: number,
   requestHash: Hash
 ): Hash {
-  return hashJson([runId, path, step, seq, requestHash])
+  return hashOwn([runId, path, step, seq, requestHash])
 }

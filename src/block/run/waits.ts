@@ -3,7 +3,7 @@ import {
   type Approvers,
   digestOf,
   type Hash,
-  hashJson,
+  hashOwn,
   type IdentityId,
   isJsonObject,
   type Json,
@@ -242,7 +242,7 @@ export function beginWait(
   const digest = digestOf(digested)
   const named = ['wait', runId, path, step, attempt, seq, requestHash]
   const number = context.asking === undefined ? [] : [asking]
-  const token = hashJson([...named, ...number]).slice(0, 32)
+  const token = hashOwn([...named, ...number]).slice(0, 32)
   return {
     k: 'wait',
     at: context.at,
