@@ -38,6 +38,7 @@ export {
 } from './engine/dry-preflight.js'
 export { type DryNode, type DryRun, dryRun } from './engine/dry-run.js'
 export { TIME_EFFECT } from './engine/gather.js'
+export { type NodeSpec, readSpec } from './engine/node-spec.js'
 export type { MissingThing } from './engine/preflight.js'
 export { EXECUTION_EFFECT } from './engine/sealed-write.js'
 export {
@@ -47,7 +48,7 @@ export {
   givenAnswers,
   sharedAnswer
 } from './engine/share.js'
-export { givenOf, type NodeSpec } from './engine/spec.js'
+export { givenOf } from './engine/spec.js'
 export { engineCheckpoint, engineCheckpointSchema } from './export/checkpoint.js'
 export {
   type EngineEvent,

@@ -53,6 +53,8 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'workflow/document/parse.ts#readingText': 'part of workflow',
   'workflow/document/protocol.ts#parseBound': 'checks a value of the document',
   'workflow/engine/spec.ts#readNodeInput': 'reads what the plan wrote',
+  'workflow/engine/node-spec.ts#readSpec': 'reads what the plan wrote',
+  'workflow/engine/node-spec.ts#readSpecNode': 'reads what the plan wrote',
   'workflow/plan/reading.ts#readingValue': 'part of workflow',
   'workflow/plan/resolve.ts#readReturns': 'part of workflow'
 }

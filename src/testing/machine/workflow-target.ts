@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
-import type { NodeSpec } from '../../workflow/index.js'
+import { type NodeSpec, readSpec } from '../../workflow/index.js'
 import { aisSchema } from './ais-values.js'
 import { chainEffectName } from './chain-world.js'
 import type { EffectOptionsOfWorld } from './options.js'
@@ -33,8 +33,7 @@ function specsIn(value: Json): readonly NodeSpec[] {
   if (!isJsonObject(value)) return []
   const { lit } = value
   if (isJsonObject(lit) && isJsonObject(lit['node']) && 'execution' in lit['node']) {
-    // What the workflow room has put there.
-    return [lit as unknown as NodeSpec]
+    return [readSpec(lit)]
   }
   return Object.values(value).flatMap(specsIn)
 }

@@ -7,7 +7,8 @@ import { policyHash } from '../policy/policy.js'
 import type { ReadyNode } from '../readiness/readiness.js'
 import { nodeFailure, type Occasion, rethrown } from './failure.js'
 import { accountOf } from './gather.js'
-import { hasRules, type NodeInput, nodeHash } from './spec.js'
+import { hasRules, nodeHash } from './node-spec.js'
+import type { NodeInput } from './spec.js'
 
 /** What holds a write that was let go when it is sent. */
 export interface Allowance extends Pick<Verdict, 'budget' | 'maxFee'> {

@@ -15,19 +15,13 @@ import { execute } from './execute.js'
 import { NodeFailure, type Occasion } from './failure.js'
 import { type Asked, DETECT_EFFECT, gather, TIME_EFFECT } from './gather.js'
 import { inputsBlock } from './inputs.js'
+import { profileOf } from './node-spec.js'
 import { outputsBlock } from './outputs.js'
 import { preflightBlock } from './preflight.js'
 import { nodeRefusal } from './refuse.js'
 import { resultOf, skipped, tellReady } from './result.js'
 import { EXECUTION_EFFECT } from './sealed-write.js'
-import {
-  type NodeInput,
-  type NodeResult,
-  nodeBlocks,
-  nodeInput,
-  profileOf,
-  readNodeInput
-} from './spec.js'
+import { type NodeInput, type NodeResult, nodeBlocks, nodeInput, readNodeInput } from './spec.js'
 
 const version = '1.0.0'
 /**

@@ -13,17 +13,10 @@ import {
 } from '../../core/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
+import { currentRules, type NodeSpec, type RunMode, specJson } from './node-spec.js'
 import type { PreflightSpec } from './preflight.js'
 import { preflightGroups } from './preflight-targets.js'
-import {
-  currentRules,
-  inputsNode,
-  type NodeSpec,
-  nodeBlocks,
-  outputsNode,
-  preflightNode,
-  type RunMode
-} from './spec.js'
+import { inputsNode, nodeBlocks, outputsNode, preflightNode } from './spec.js'
 
 /**
  * A plan of AIS as a dependency graph of blocks (architecture.md §6): each node is a leaf with a
@@ -91,7 +84,7 @@ function nodeOf(spec: NodeSpec): PlanNodeDefinition {
     id: node.id,
     deps: node.deps,
     work: { kind: 'block', block: nodeBlocks[node.kind] },
-    input: inputOf({ spec: { lit: spec as unknown as Json } }, node.deps),
+    input: inputOf({ spec: { lit: specJson(spec) } }, node.deps),
     onError: node.onError,
     ...(node.onError === 'ask' ? { parks: true } : {}),
     context: [],

@@ -4,6 +4,7 @@ import { chainEffects, chainFailed, type ReadinessReport } from '../../executor/
 import type { AisPlan } from '../plan/plan.js'
 import type { RuntimeGiven } from '../readiness/runtime.js'
 import type { CompileValues } from '../value/compile.js'
+import type { RunMode } from './node-spec.js'
 import {
   type AskReadiness,
   type ChainNeed,
@@ -12,7 +13,7 @@ import {
   type MissingThing
 } from './preflight.js'
 import { preflightGroups } from './preflight-targets.js'
-import { preflightNode, type RunMode } from './spec.js'
+import { preflightNode } from './spec.js'
 
 /** A look before writes, as the run will have it (W15), as far as it is known now. */
 export interface DryLook {

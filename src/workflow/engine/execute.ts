@@ -3,6 +3,7 @@ import { limits } from '../../core/index.js'
 import { readChain } from '../../executor/index.js'
 import type { PlanRetry } from '../plan/plan.js'
 import { ownCondition } from '../readiness/readiness.js'
+import { withNodes } from '../readiness/runtime.js'
 import { refuseAgain } from './approve.js'
 import { isInDoubt } from './diagnose.js'
 import {
@@ -15,8 +16,8 @@ import {
 } from './failure.js'
 import { runtimeAt } from './gather.js'
 import { anew, type Executed, type NodeRun } from './node-run.js'
+import { hasRules } from './node-spec.js'
 import { returnedBy } from './returns.js'
-import { hasRules } from './spec.js'
 import { write } from './write.js'
 
 /**
@@ -132,8 +133,9 @@ export function checked(execution: NodeRun, given: Executed): Executed {
 
 async function read({ ctx, input, ready }: NodeRun): Promise<Executed> {
   const { chain, block } = input.spec.node
-  const at = block === undefined ? {} : { block }
-  const request = { chain, execution: ready.execution, ...at, ...anew(ctx, input) }
+  const { execution } = ready
+  const at = block === undefined ? undefined : { block }
+  const request = { chain, execution, ...at, ...anew(ctx, input) }
   return { outputs: await readChain(ctx, request), status: 'done' }
 }
 
@@ -159,10 +161,10 @@ function holds(
   if (node[which] === null) return true
   const { calculated, amounts } = ready
   const isTyped = hasRules(input.spec, 3) && amounts !== undefined
-  const own = { outputs, calculated, ...(isTyped ? { amounts } : {}) }
+  const own = isTyped ? { outputs, calculated, amounts } : { outputs, calculated }
   const nodes = { ...gathered.runtime.nodes, [node.source.node]: own }
   const nowMs = ctx.now() + occasion.elapsedMs
-  const runtime = runtimeAt({ ...gathered.runtime, nodes }, input.spec, nowMs)
+  const runtime = runtimeAt(withNodes(gathered.runtime, nodes), input.spec, nowMs)
   const result = ownCondition(which, node, runtime, values)
   if (result.ok) return result.holds
   throw valuesFailure(occasion, [result.error])

@@ -12,12 +12,13 @@ import {
   type RuntimePatch
 } from '../readiness/patch.js'
 import { nodeReadiness, type Readiness } from '../readiness/readiness.js'
-import { type AisRuntime, atTime, prepareRuntime } from '../readiness/runtime.js'
+import { type AisRuntime, atTime, prepareRuntime, withNodes } from '../readiness/runtime.js'
 import { answerParts, defaultSolver } from '../readiness/solver.js'
 import type { CompileValues } from '../value/compile.js'
 import { invalidInputs, nodeFailure, type Occasion, valuesFailure } from './failure.js'
+import { hasRules } from './node-spec.js'
 import { type GivenValues, nothingGiven } from './sealed-write.js'
-import { givenOf, hasRules, type NodeInput, resultsOf } from './spec.js'
+import { givenOf, type NodeInput, resultsOf } from './spec.js'
 
 /** A node that is asked for, in an attempt of its block. */
 export interface Asked {
@@ -53,7 +54,7 @@ export function runtimeFor(input: NodeInput, occasion: Occasion, before: readonl
   }
   const known = before.flatMap((one) => one.patches)
   const all = [...patches, ...known, ...ownPatches(decided, input.spec)]
-  const start = withMade({ ...prepared.runtime, nodes }, input, before)
+  const start = withMade(withNodes(prepared.runtime, nodes), input, before)
   if (all.length === 0) return { runtime: start, patches: all }
   const applied = patchesFor(all, input.spec.node.chain)
   const { runtime, audit } = applyPatches(plan, start, applied)

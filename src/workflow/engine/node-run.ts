@@ -3,8 +3,9 @@ import type { JsonObject } from '../../core/index.js'
 import type { ReadyNode } from '../readiness/readiness.js'
 import type { Allowance } from './approve.js'
 import type { Asked, Gathered } from './gather.js'
+import { hasRules } from './node-spec.js'
 import type { EarlierWrite, SealedWrite } from './sealed-write.js'
-import { hasRules, type NodeInput, type NodeResult } from './spec.js'
+import type { NodeInput, NodeResult } from './spec.js'
 
 /** What a node's execution has given. */
 export interface Executed {

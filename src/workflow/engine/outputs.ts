@@ -10,8 +10,9 @@ import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts, missingRequest } from '../readiness/solver.js'
 import { type CompileValues, compileAisValue, type ValuesOf } from '../value/compile.js'
 import { runtimeAt } from './gather.js'
+import { profileOf, type Rules } from './node-spec.js'
 import { outputsRefusal } from './refuse.js'
-import { givenOf, nodeBlocks, outputsNode, profileOf, type Rules, resultsOf } from './spec.js'
+import { givenOf, nodeBlocks, outputsNode, resultsOf } from './spec.js'
 
 interface OutputsPlan extends Pick<AisPlan, 'inputs' | 'policy' | 'places'> {
   readonly rules?: Rules

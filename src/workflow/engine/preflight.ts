@@ -15,15 +15,9 @@ import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import type { CompileValues } from '../value/compile.js'
 import { NodeFailure } from './failure.js'
 import { accountOf } from './gather.js'
+import type { RunMode } from './node-spec.js'
 import type { PreflightTarget } from './preflight-targets.js'
-import {
-  givenOf,
-  type NodeInput,
-  nodeBlocks,
-  preflightNode,
-  type RunMode,
-  resultsOf
-} from './spec.js'
+import { givenOf, type NodeInput, nodeBlocks, preflightNode, resultsOf } from './spec.js'
 
 /** What a look at the needs of nodes is given; it stands in the definition of the run. */
 export interface PreflightSpec {

@@ -33,7 +33,8 @@ import {
 import { executionValues } from '../value/execution-values.js'
 import { isBehindExecution, isInDoubt, shown, stuckIn } from './diagnose.js'
 import { runtimeAt, withChoices } from './gather.js'
-import { givenOf, type NodeInput, profileOf, readNodeInput, resultsOf } from './spec.js'
+import { profileOf } from './node-spec.js'
+import { givenOf, type NodeInput, readNodeInput, resultsOf } from './spec.js'
 
 /**
  * Why a node of a workflow refuses an answer to its question, or a patch after its failure: some of

@@ -2,7 +2,8 @@ import type { BlockContext } from '../../block/index.js'
 import type { ReadyNode } from '../readiness/readiness.js'
 import type { Gathered } from './gather.js'
 import type { Executed } from './node-run.js'
-import { hasRules, type NodeInput, type NodeResult } from './spec.js'
+import { hasRules } from './node-spec.js'
+import type { NodeInput, NodeResult } from './spec.js'
 
 /** What a node gives that was executed. */
 export function resultOf(
@@ -12,7 +13,8 @@ export function resultOf(
   { status, outputs }: Executed
 ): NodeResult {
   const isTyped = hasRules(spec, 3) && amounts !== undefined
-  return { status, outputs, calculated, ...(isTyped ? { amounts } : {}), patches }
+  if (isTyped) return { status, outputs, calculated, amounts, patches }
+  return { status, outputs, calculated, patches }
 }
 
 /** What a node gives of which a condition is false. */

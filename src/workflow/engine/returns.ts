@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import { typedAs, typedMembers } from '../type/check.js'
-import { hasRules, type NodeSpec } from './spec.js'
+import { hasRules, type NodeSpec } from './node-spec.js'
 
 export type Returned =
   | { readonly ok: true; readonly outputs: JsonObject }

@@ -16,6 +16,7 @@ import {
   prepareRequest,
   type WriteRequest
 } from '../../executor/index.js'
+import type { HardConstraints } from '../document/protocol.js'
 import { parsePatches, pathText, type RuntimePatch } from '../readiness/patch.js'
 import type { ReadyNode } from '../readiness/readiness.js'
 import type { ReadJournal } from './budget.js'
@@ -42,7 +43,10 @@ export interface SealedWrite extends Pick<ReadyNode, 'calculated' | 'amounts'> {
   /** Number of its first transaction among all of the step. */
   readonly generation: number
   /** What the policy judges again each time; of actions that poll. */
-  readonly judged?: Pick<ReadyNode, 'params' | 'constraints'> & { readonly call?: ChainCall }
+  readonly judged?: Pick<ReadyNode, 'params'> & {
+    readonly constraints?: HardConstraints
+    readonly call?: ChainCall
+  }
   /** By persons. */
   readonly given: GivenValues
   /** By executors and providers. */

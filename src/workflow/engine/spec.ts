@@ -1,11 +1,9 @@
 import { z } from 'zod'
-import { type Hash, hashJson, isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { Corrected, Replacing } from '../../executor/index.js'
-import { AIS_PROFILE, EXPRESSION_PROFILE, type ExpressionProfile } from '../../expression/index.js'
-import type { AisPlan, AisPlanNode } from '../plan/plan.js'
-import type { Policy } from '../policy/policy.js'
 import { carriedPatches, type RuntimePatch } from '../readiness/patch.js'
 import type { AisRuntime, NodeValues, RuntimeGiven } from '../readiness/runtime.js'
+import { type NodeSpec, readSpec } from './node-spec.js'
 
 /** Names of the blocks that nodes of a workflow run as. */
 export const nodeBlocks = {
@@ -31,45 +29,6 @@ export function isPreflight(id: string): boolean {
 
 /** Node that checks what a workflow inside of another document was given. */
 export const inputsNode = 'run__inputs'
-
-/** How writes are treated. Reads are not concerned. */
-export interface RunMode {
-  /**
-   * `ask`: each write waits for a person, whatever the policy. `broadcast`: the policy decides.
-   * `simulate`: nothing is signed or sent; a write gives what it would give now.
-   */
-  readonly writes: 'ask' | 'broadcast' | 'simulate'
-  /** Confirmations that the policy alone asks for count as given, unless it has approvers. */
-  readonly yes: boolean
-}
-
-/** What a node's block gets about it; it stands in the definition of the run. */
-export interface NodeSpec {
-  readonly node: AisPlanNode
-  readonly plan: Pick<AisPlan, 'inputs' | 'policy'>
-  readonly policy: Policy
-  readonly mode: RunMode
-  /** How it is carried out; absent: as definitions of 0.1.0 say, whose runs stay as they are. */
-  readonly rules?: Rules | undefined
-}
-
-/**
- * Rules by which nodes are carried out; a run keeps those that its definition was made with. From 2
- * on values of `ctx` hold for the chain of the node that was given them (W14); from 3 on CEL
- * follows AIS, and the policy measures the call (W15).
- */
-export type Rules = 2 | 3
-
-export const currentRules: Rules = 3
-
-/** Profile of the CEL in a node's values. */
-export function profileOf(spec: Pick<NodeSpec, 'rules'>): ExpressionProfile {
-  return hasRules(spec, 3) ? AIS_PROFILE : EXPRESSION_PROFILE
-}
-
-export function hasRules({ rules }: Pick<NodeSpec, 'rules'>, from: Rules): boolean {
-  return rules !== undefined && rules >= from
-}
 
 /** The payload of a node's block. */
 export interface NodeInput {
@@ -112,21 +71,36 @@ export const nodeInput = z.strictObject({
  */
 export function readNodeInput(value: Json): NodeInput | undefined {
   if (!isJsonObject(value)) return undefined
-  const { spec, given, nodes, patches, replace = {}, ...rest } = value
-  const { transaction_hash: corrected = {}, ...others } = rest
+  if (!Object.keys(value).every((key) => inputMembers.has(key))) return undefined
+  const { spec, given, nodes, patches, replace, transaction_hash: corrected } = value
   if (!isJsonObject(spec) || !isJsonObject(spec['node']) || given === undefined) return undefined
-  if (!isJsonObject(nodes) || Object.keys(others).length > 0) return undefined
+  if (!isJsonObject(nodes)) return undefined
   if (patches !== undefined && !Array.isArray(patches)) return undefined
-  if (!isJsonObject(replace)) return undefined
-  if (!Object.values(replace).every((percent) => Number.isInteger(percent))) return undefined
-  if (!isJsonObject(corrected)) return undefined
-  if (!Object.values(corrected).every((hash) => typeof hash === 'string')) return undefined
-  return value as unknown as NodeInput
+  if (!holds(replace, Number.isInteger)) return undefined
+  if (!holds(corrected, (hash) => typeof hash === 'string')) return undefined
+  // What was asked above; Node 20 is slow behind a spread.
+  return {
+    spec: readSpec(spec),
+    given,
+    nodes,
+    patches,
+    replace: replace as unknown as Replacing | undefined,
+    transaction_hash: corrected as unknown as Corrected | undefined
+  }
 }
 
-/** SHA-256 of a node as it was planned; approvals name it (W7). */
-export function nodeHash(node: AisPlanNode): Hash {
-  return hashJson(node)
+const inputMembers: ReadonlySet<string> = new Set<keyof NodeInput>([
+  'spec',
+  'given',
+  'nodes',
+  'patches',
+  'replace',
+  'transaction_hash'
+])
+
+/** Whether an object has nothing but such values, or is not there. */
+function holds(owner: Json | undefined, isSuch: (value: Json) => boolean): boolean {
+  return owner === undefined || (isJsonObject(owner) && Object.values(owner).every(isSuch))
 }
 
 /** What done nodes gave, as values of expressions, and the patches that they bring along. */

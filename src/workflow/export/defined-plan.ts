@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import { planDocumentNames } from '../document/plan-document.js'
+import { readSpecNode } from '../engine/node-spec.js'
 import { exportedDefinitionNode } from '../plan/export-plan.js'
-import type { AisPlanNode } from '../plan/plan.js'
 
 /** The planned nodes of a run's definition, by their names. */
 export function definedNodes(definition: Json): ReadonlyMap<string, JsonObject> {
@@ -19,7 +19,7 @@ export function planOfDefinition(definition: Json): JsonObject {
   const about = isJsonObject(definition) ? definition : {}
   const { name = null, version = null } = about
   const nodes = [...definedNodes(definition).values()].map((node) =>
-    exportedDefinitionNode(node as unknown as AisPlanNode, {
+    exportedDefinitionNode(readSpecNode(node), {
       name: String(name),
       version: String(version)
     })

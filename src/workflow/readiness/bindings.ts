@@ -45,16 +45,24 @@ export function bindingsFor(
     ([name, id]) => [name, runtime.nodes[id]?.outputs ?? {}] as const
   )
   const { params } = own
-  const ownValues = {
-    params,
-    calculated: { ...calculated, ...own.calculated },
-    query: Object.fromEntries(query)
-  }
+  const fields = { ...calculated, ...own.calculated }
+  const asked = Object.fromEntries(query)
   if (scope === 'override') {
     const nodes = nodesFor(runtime, node.places)
-    return { ctx, contracts, policy, detect, inputs, ...ownValues, nodes }
+    return {
+      ctx,
+      contracts,
+      policy,
+      detect,
+      inputs,
+      params,
+      calculated: fields,
+      query: asked,
+      nodes
+    }
   }
-  return { ctx, contracts, policy, detect, ...ownValues, steps: stepsFor(node, runtime) }
+  const steps = stepsFor(node, runtime)
+  return { ctx, contracts, policy, detect, params, calculated: fields, query: asked, steps }
 }
 
 /**

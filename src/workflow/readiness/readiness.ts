@@ -29,10 +29,10 @@ export interface ReadyNode {
   readonly params: JsonObject
   readonly calculated: JsonObject
   /** Ways in `calculated` to text that is an amount, where there is any. */
-  readonly amounts?: readonly string[]
+  readonly amounts?: readonly string[] | undefined
   readonly contracts: JsonObject
   /** Bounds of the action that its document computes. */
-  readonly constraints?: HardConstraints
+  readonly constraints?: HardConstraints | undefined
   /** The execution with all its values resolved, as executors take it. */
   readonly execution: JsonObject & { readonly type: string }
 }
@@ -87,15 +87,16 @@ export function nodeReadiness(
   }
   if (!evaluator.isGood) return stuck(evaluator)
   const contracts = contractsFor(node, runtime)
-  const { calculatedAmounts: amounts } = evaluator
+  const { calculatedAmounts } = evaluator
+  const amounts = calculatedAmounts.length === 0 ? undefined : calculatedAmounts
   return {
     state: 'ready',
     params,
     calculated,
-    ...(amounts.length === 0 ? {} : { amounts }),
+    amounts,
     contracts,
-    ...(constraints === undefined ? {} : { constraints }),
-    execution: { ...execution, type: node.execution.type }
+    constraints,
+    execution: execution as ReadyNode['execution']
   }
 }
 

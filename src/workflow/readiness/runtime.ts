@@ -54,7 +54,15 @@ export type PreparedRuntime =
  * was given one. Under rules before 3 it has to be given.
  */
 export function atTime(runtime: AisRuntime, nowMs: number): AisRuntime {
-  return { ...runtime, ctx: { now: Math.floor(nowMs / 1_000), ...runtime.ctx } }
+  const { inputs, contracts, calculated, policy, choices, nodes } = runtime
+  const ctx = { now: Math.floor(nowMs / 1_000), ...runtime.ctx }
+  return { inputs, ctx, contracts, calculated, policy, choices, nodes }
+}
+
+/** The runtime with what other nodes gave. Written out: Node 20 is slow behind a spread. */
+export function withNodes(runtime: AisRuntime, nodes: AisRuntime['nodes']): AisRuntime {
+  const { inputs, ctx, contracts, calculated, policy, choices } = runtime
+  return { inputs, ctx, contracts, calculated, policy, choices, nodes }
 }
 
 /** Inputs under their types with defaults filled in, and the policy of the plan (W3, W4). */

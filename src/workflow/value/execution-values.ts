@@ -128,11 +128,13 @@ function solanaJson(execution: Solana, resolve: Resolve): JsonObject {
 
 /** Of a plugin every field but `type` and `method` is a value. */
 function pluginJson(execution: SimpleExecution, resolve: Resolve): JsonObject {
-  const { type, method, extensions: _, ...fields } = execution as Readonly<Record<string, unknown>>
-  const entries: [string, Json][] = [['type', String(type)]]
+  const fields = execution as Readonly<Record<string, unknown>>
+  const entries: [string, Json][] = [['type', String(execution.type)]]
+  const { method } = fields
   if (method !== undefined) entries.push(['method', method as Json])
-  for (const [key, value] of Object.entries(fields as Readonly<Record<string, AisValue>>)) {
-    const resolved = resolve(value, [key])
+  for (const key of Object.keys(fields)) {
+    if (key === 'type' || key === 'method' || key === 'extensions') continue
+    const resolved = resolve(fields[key] as AisValue, [key])
     if (resolved !== undefined) entries.push([key, resolved])
   }
   return Object.fromEntries(entries)
