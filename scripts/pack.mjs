@@ -1,12 +1,13 @@
 /**
  * Prepares the compiled files of a directory, this one by default, for `npm pack`: removes what no
- * entry point reaches, bundles the code, and writes the bill of materials (CycloneDX) of what an
- * install brings.
+ * entry point reaches, bundles the code, writes the bill of materials (CycloneDX) of what an
+ * install brings, and the addresses of the package.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { addAddresses } from './addresses.mjs'
 import { root as here } from './built.mjs'
 import { bundleFolder, bundlePackage } from './bundle.mjs'
 import { bundledInPage, pageFolder } from './bundled.mjs'
@@ -24,6 +25,11 @@ const loadedByPath = ['dist/examples/01-invoices/tally.config.js', 'dist/src/con
 removeUnused()
 // What was bundled before stands in the place of its own entries.
 if (!existsSync(join(root, bundleFolder))) await bundlePackage(root, entriesOf('default'))
+if (!addAddresses(root)) {
+  process.stderr.write(
+    'It is packed without repository, homepage and bugs: origin is no address.\n'
+  )
+}
 // The next build writes all files anew.
 rmSync(join(root, 'dist/.tsbuildinfo'), { force: true })
 writeFileSync(join(root, 'dist/sbom.cdx.json'), `${JSON.stringify(billOfMaterials(), null, 2)}\n`)

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
+// @ts-expect-error: a script, without types.
+import { addressesOf } from '../scripts/addresses.mjs'
 import { isLong } from './support/effort.js'
 import { loadedBy } from './support/loaded.js'
 import { type PackedPackage, packPackage, runIn } from './support/packed-package.js'
@@ -66,6 +68,34 @@ describe('the installed package', () => {
       .flatMap(({ optionalDependencies }) => Object.keys(optionalDependencies ?? {}))
       .filter((name) => !(`node_modules/${name}` in lock.packages))
     expect(missing).toEqual([])
+  })
+})
+
+describe('the addresses of the package', () => {
+  const of = addressesOf as (remote: string) => { readonly homepage: string } | undefined
+
+  it.each([
+    'https://git.example.org/team/tallystick.git',
+    'https://git.example.org/team/tallystick/',
+    'https://name:secret@git.example.org/team/tallystick.git',
+    'ssh://git@git.example.org:2222/team/tallystick.git',
+    'git@git.example.org:team/tallystick.git',
+    'git+ssh://git@git.example.org/team/tallystick'
+  ])('are those of the repository, without what logs in: %s', (remote) => {
+    const address = 'https://git.example.org/team/tallystick'
+    expect(of(remote)).toEqual({
+      repository: { type: 'git', url: `git+${address}.git` },
+      homepage: address,
+      bugs: { url: `${address}/issues` }
+    })
+  })
+
+  it.each([
+    ...['', '/tallystick', '../tallystick', 'file:///tallystick', 'C:\\tallystick'],
+    ...['https://localhost/team/tallystick', 'http://127.0.0.1:3000/team/tallystick'],
+    ...['git@build-host:team/tallystick.git', 'https://example.org', 'https://example.org/a b/c']
+  ])('are not known from what is no public address: %s', (remote) => {
+    expect(of(remote)).toBeUndefined()
   })
 })
 
@@ -213,7 +243,15 @@ describe('the packed files', () => {
   it('leave a checkout as built once they are packed: what is removed is compiled again', () => {
     const { scripts } = packed.manifest
     expect(scripts['prepack']).toContain('scripts/pack.mjs')
-    expect(scripts['postpack']).toBe('npm run --silent build')
+    expect(scripts['postpack']).toBe('node scripts/addresses.mjs && npm run --silent build')
+  })
+
+  it('say where they are kept, which the checkout does not once they are packed', () => {
+    const { repository, homepage, bugs } = packed.manifest
+    const address = 'https://github.com/example/tallystick'
+    expect(repository).toEqual({ type: 'git', url: `git+${address}.git` })
+    expect({ homepage, bugs }).toEqual({ homepage: address, bugs: { url: `${address}/issues` } })
+    expect(packed.manifestBefore()).toBe(readFileSync(join(root, 'package.json'), 'utf8'))
   })
 
   it('go with optional packages of a range, each end of which has tests', () => {

@@ -11,6 +11,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+// @ts-expect-error: a script, without types.
+import { removeAddresses } from '../../scripts/addresses.mjs'
 import { root } from './source.js'
 
 /** What `npm publish` would send, packed from a copy of the compiled files and unpacked again. */
@@ -18,6 +20,9 @@ export interface PackedPackage {
   readonly manifest: {
     readonly name: string
     readonly version: string
+    readonly repository?: unknown
+    readonly homepage?: unknown
+    readonly bugs?: unknown
     readonly bin: Readonly<Record<string, string>>
     readonly scripts: Readonly<Record<string, string>>
     readonly dependencies: Readonly<Record<string, string>>
@@ -34,10 +39,15 @@ export interface PackedPackage {
   path(path: string): string
   /** Prepares the copy once more, and gives the bill of materials of that. */
   billAgain(): string
+  /** What `package.json` of the copy holds once what packing has added is put back. */
+  manifestBefore(): string
   /** Directory of an application that has the package and those dependencies, and no others. */
   installWith(dependencies: readonly string[]): string
   readonly remove: () => void
 }
+
+/** Where the copy says that it comes from, as a clone does. */
+export const packedOrigin = 'git@github.com:example/tallystick.git'
 
 export function packPackage(): PackedPackage {
   const directory = mkdtempSync(join(tmpdir(), 'tally-packed-'))
@@ -52,6 +62,8 @@ export function packPackage(): PackedPackage {
   for (const path of [...wanted, 'package.json', 'package-lock.json']) {
     cpSync(join(root, path), join(copy, path), { recursive: true })
   }
+  execFileSync('git', ['init', '--quiet', copy])
+  execFileSync('git', ['-C', copy, 'remote', 'add', 'origin', packedOrigin])
   const prepare = () => runIn(copy, [join(root, 'scripts', 'pack.mjs'), copy])
   prepare()
   // Its own preparation would compile again.
@@ -71,6 +83,10 @@ export function packPackage(): PackedPackage {
     billAgain: () => {
       prepare()
       return readFileSync(join(copy, bill), 'utf8')
+    },
+    manifestBefore: () => {
+      ;(removeAddresses as (root: string) => void)(copy)
+      return readFileSync(join(copy, 'package.json'), 'utf8')
     },
     installWith: (dependencies) => {
       for (const dependency of dependencies) {
