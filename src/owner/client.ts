@@ -24,10 +24,10 @@ import {
   parseOwnerMessage
 } from './protocol.js'
 import {
+  isPrivate,
   ownerAddresses,
   type RuntimeEnvironment,
-  systemEnvironment,
-  unsafety
+  systemEnvironment
 } from './socket-path.js'
 
 /** A connection to the process that holds a ledger. */
@@ -70,10 +70,9 @@ export async function connectOwner(
   options: ConnectOwnerOptions = {}
 ): Promise<OwnerClient | undefined> {
   const { environment = systemEnvironment(), clock = systemClock, identity } = options
-  for (const { directory, path } of await ownerAddresses(realPath, environment)) {
-    if (Buffer.byteLength(path) > limits.SOCKET_PATH_BYTES_MAX) continue
-    if ((await unsafety(directory, environment.userId)) !== undefined) continue
-    const socket = await open(path)
+  for (const address of await ownerAddresses(realPath, environment)) {
+    if (!(await isPrivate(address, environment))) continue
+    const socket = await open(address.path)
     if (socket === undefined) continue
     const connection = new Connection(socket)
     const ledger = await connection.greeting(clock).catch(async (error: unknown) => {

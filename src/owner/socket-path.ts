@@ -13,6 +13,8 @@ export interface RuntimeEnvironment {
   /** For where another user has made the directory in the temporary one. */
   readonly homeDirectory?: string
   readonly userId: number
+  /** On Windows, where pipes take the place of sockets: what their names begin with. */
+  readonly pipes?: string | undefined
 }
 
 export function systemEnvironment(): RuntimeEnvironment {
@@ -20,7 +22,8 @@ export function systemEnvironment(): RuntimeEnvironment {
     runtimeDirectory: process.env['XDG_RUNTIME_DIR'],
     temporaryDirectory: tmpdir(),
     homeDirectory: homedir(),
-    userId: currentUser()
+    userId: currentUser(),
+    pipes: process.platform === 'win32' ? '\\\\.\\pipe\\' : undefined
   }
 }
 
@@ -44,7 +47,8 @@ export function processCommand(): string {
 
 /** A place where the owner of a ledger may listen. */
 export interface SocketAddress {
-  readonly directory: string
+  /** It has to be private; undefined for a pipe, whose name stands in none. */
+  readonly directory: string | undefined
   readonly path: string
 }
 
@@ -56,14 +60,16 @@ export interface PreparedAddress extends SocketAddress {
 /**
  * The places where the owner of the location may listen, the preferred one first. An owner without
  * `XDG_RUNTIME_DIR` listens in the temporary directory, and in that of its user where another user
- * has been there first, so a client looks at all of them.
+ * has been there first, so a client looks at all of them. On Windows it is one named pipe.
  */
 export function socketAddresses(
   realPath: string,
   environment: RuntimeEnvironment
 ): readonly SocketAddress[] {
-  const { runtimeDirectory, temporaryDirectory, homeDirectory, userId } = environment
-  const name = `tally-${sha256Hex(realPath).slice(0, 16)}.sock`
+  const { runtimeDirectory, temporaryDirectory, homeDirectory, userId, pipes } = environment
+  const place = `tally-${sha256Hex(realPath).slice(0, 16)}`
+  if (pipes !== undefined) return [{ directory: undefined, path: `${pipes}${place}` }]
+  const name = `${place}.sock`
   const directories = [join(temporaryDirectory, `tallystick-${userId}`)]
   if (runtimeDirectory) directories.unshift(join(runtimeDirectory, 'tallystick'))
   if (homeDirectory) directories.push(join(homeDirectory, '.tallystick'))
@@ -80,6 +86,7 @@ export async function ownerAddresses(
   environment: RuntimeEnvironment
 ): Promise<readonly SocketAddress[]> {
   const places = socketAddresses(realPath, environment)
+  if (environment.pipes !== undefined) return places
   const named = await namedSocket(realPath)
   if (named === undefined || places.some(({ path }) => path === named)) return places
   if (!isAbsolute(named) || !places.some(({ path }) => basename(path) === basename(named))) {
@@ -108,6 +115,7 @@ export async function prepareSocketAddress(
       tooLong ??= ledgerError('owner.path_too_long', { path, actual, limit })
       continue
     }
+    if (directory === undefined) return { ...place, passedOver }
     const problem = await problemOfMaking(directory, userId)
     if (problem === undefined) return { ...place, passedOver }
     refused.push({ path: directory, problem })
@@ -153,6 +161,7 @@ export async function runtimeDirectoryProblems(
 ): Promise<readonly string[]> {
   const found: string[] = []
   for (const { directory } of socketAddresses('', environment)) {
+    if (directory === undefined) continue
     const isThere = await lstat(directory).then(
       () => true,
       () => false
@@ -187,10 +196,17 @@ export async function hasOwner(
   realPath: string,
   environment: RuntimeEnvironment = systemEnvironment()
 ): Promise<boolean> {
-  for (const { directory, path } of await ownerAddresses(realPath, environment)) {
-    if (Buffer.byteLength(path) > limits.SOCKET_PATH_BYTES_MAX) continue
-    if ((await unsafety(directory, environment.userId)) !== undefined) continue
-    if (await isListening(path)) return true
+  for (const address of await ownerAddresses(realPath, environment)) {
+    if ((await isPrivate(address, environment)) && (await isListening(address.path))) return true
   }
   return false
+}
+
+/** Whether only this user can enter the directory of the place; of a pipe that cannot be told. */
+export async function isPrivate(
+  { directory, path }: SocketAddress,
+  { userId }: Pick<RuntimeEnvironment, 'userId'>
+): Promise<boolean> {
+  if (Buffer.byteLength(path) > limits.SOCKET_PATH_BYTES_MAX) return false
+  return directory === undefined || (await unsafety(directory, userId)) === undefined
 }

@@ -80,13 +80,14 @@ export class OwnerSocket {
     }
     const places = socketAddresses(realPath, environment)
     const chosen = address ?? (await prepareSocketAddress(places, environment))
-    const { path } = chosen
+    const { path, directory } = chosen
     const owner = new OwnerSocket(chosen, realPath)
     const server = owner.#server
     try {
-      await rm(path, { force: true })
+      // A pipe ends with its process, and has no file.
+      if (directory !== undefined) await rm(path, { force: true })
       await listen(server, path)
-      await chmod(path, 0o600)
+      if (directory !== undefined) await chmod(path, 0o600)
     } catch (error) {
       server.close()
       throw ledgerError(
