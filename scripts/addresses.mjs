@@ -35,10 +35,10 @@ export function addAddresses(root) {
   const text = readFileSync(file, 'utf8')
   const { name, version, description, license, ...rest } = JSON.parse(text)
   if (rest.repository !== undefined) return true
-  // Not that of a repository around it.
-  const git = existsSync(join(root, '.git')) ? ['-C', root, 'remote', 'get-url', 'origin'] : []
-  const { stdout = '' } = git.length === 0 ? {} : spawnSync('git', git, { encoding: 'utf8' })
-  const addresses = addressesOf((stdout ?? '').trim())
+  // Its own repository, not one around it.
+  const words = ['--git-dir', join(root, '.git'), 'remote', 'get-url', 'origin']
+  const { stdout } = spawnSync('git', words, { encoding: 'utf8' })
+  const addresses = addressesOf(stdout?.trim() ?? '')
   if (addresses === undefined) return false
   mkdirSync(dirname(before(root)), { recursive: true })
   writeFileSync(before(root), text)

@@ -24,7 +24,7 @@ import {
   parseOwnerMessage
 } from './protocol.js'
 import {
-  isPrivate,
+  mayHaveOwner,
   ownerAddresses,
   type RuntimeEnvironment,
   systemEnvironment
@@ -71,7 +71,7 @@ export async function connectOwner(
 ): Promise<OwnerClient | undefined> {
   const { environment = systemEnvironment(), clock = systemClock, identity } = options
   for (const address of await ownerAddresses(realPath, environment)) {
-    if (!(await isPrivate(address, environment))) continue
+    if (!(await mayHaveOwner(address, environment))) continue
     const socket = await open(address.path)
     if (socket === undefined) continue
     const connection = new Connection(socket)

@@ -197,13 +197,16 @@ export async function hasOwner(
   environment: RuntimeEnvironment = systemEnvironment()
 ): Promise<boolean> {
   for (const address of await ownerAddresses(realPath, environment)) {
-    if ((await isPrivate(address, environment)) && (await isListening(address.path))) return true
+    if ((await mayHaveOwner(address, environment)) && (await isListening(address.path))) return true
   }
   return false
 }
 
-/** Whether only this user can enter the directory of the place; of a pipe that cannot be told. */
-export async function isPrivate(
+/**
+ * Whether an owner of this user may listen there: nobody else can enter its directory, or it is a
+ * pipe, of which that cannot be told.
+ */
+export async function mayHaveOwner(
   { directory, path }: SocketAddress,
   { userId }: Pick<RuntimeEnvironment, 'userId'>
 ): Promise<boolean> {

@@ -133,9 +133,8 @@ export function checked(execution: NodeRun, given: Executed): Executed {
 
 async function read({ ctx, input, ready }: NodeRun): Promise<Executed> {
   const { chain, block } = input.spec.node
-  const { execution } = ready
-  const at = block === undefined ? undefined : { block }
-  const request = { chain, execution, ...at, ...anew(ctx, input) }
+  const at = block === undefined ? {} : { block }
+  const request = { chain, execution: ready.execution, ...at, ...anew(ctx, input) }
   return { outputs: await readChain(ctx, request), status: 'done' }
 }
 

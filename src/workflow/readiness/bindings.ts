@@ -41,28 +41,18 @@ export function bindingsFor(
     const nodes = nodesFor(runtime, node.places)
     return { ctx, contracts, policy, detect, inputs, calculated, nodes }
   }
-  const query = Object.entries(node.queries).map(
+  const asked = Object.entries(node.queries).map(
     ([name, id]) => [name, runtime.nodes[id]?.outputs ?? {}] as const
   )
+  const query = Object.fromEntries(asked)
   const { params } = own
-  const fields = { ...calculated, ...own.calculated }
-  const asked = Object.fromEntries(query)
+  const all = { ...calculated, ...own.calculated }
   if (scope === 'override') {
     const nodes = nodesFor(runtime, node.places)
-    return {
-      ctx,
-      contracts,
-      policy,
-      detect,
-      inputs,
-      params,
-      calculated: fields,
-      query: asked,
-      nodes
-    }
+    return { ctx, contracts, policy, detect, inputs, params, calculated: all, query, nodes }
   }
   const steps = stepsFor(node, runtime)
-  return { ctx, contracts, policy, detect, params, calculated: fields, query: asked, steps }
+  return { ctx, contracts, policy, detect, params, calculated: all, query, steps }
 }
 
 /**

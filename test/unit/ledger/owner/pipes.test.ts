@@ -1,7 +1,5 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { type IdentityId, sha256Hex } from '../../../../src/core/index.js'
 import { OwnerSocket } from '../../../../src/ledger/owner/server.js'
 import { connectOwner, hasOwner, type RuntimeEnvironment } from '../../../../src/owner/index.js'
@@ -10,35 +8,33 @@ import {
   prepareSocketAddress,
   socketAddresses
 } from '../../../../src/owner/socket-path.js'
+import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
 
 /** The owner's pipe on Windows. Here a socket whose name begins otherwise stands in for it. */
 
 const identity = 'a'.repeat(64) as IdentityId
-let directory: string
-let realPath: string
-let environment: RuntimeEnvironment
-beforeEach(async () => {
-  directory = await realpath(await mkdtemp(join(tmpdir(), 'tally-pipes-')))
-  realPath = join(directory, 'ledger')
-  const missing = join(directory, 'missing')
-  environment = {
-    runtimeDirectory: missing,
-    temporaryDirectory: missing,
-    userId: -1,
-    pipes: join(directory, 'pipe-')
-  }
+const disk = await LedgerOnDisk.create()
+afterAll(() => disk.remove())
+
+const realPath = disk.path
+const nowhere = join(realPath, 'missing')
+const at = (pipes: string): RuntimeEnvironment => ({
+  runtimeDirectory: nowhere,
+  temporaryDirectory: nowhere,
+  userId: -1,
+  pipes
 })
-afterEach(() => rm(directory, { recursive: true, force: true }))
+const environment = at(`${realPath}-pipe-`)
 
 describe('a pipe of an owner', () => {
   it('L11: is named by the path of the location, in no directory', async () => {
-    const at = { ...environment, pipes: '\\\\.\\pipe\\' }
+    const windows = at('\\\\.\\pipe\\')
     const path = `\\\\.\\pipe\\tally-${sha256Hex(realPath).slice(0, 16)}`
-    const places = socketAddresses(realPath, at)
+    const places = socketAddresses(realPath, windows)
     expect(places).toEqual([{ directory: undefined, path }])
-    expect(await ownerAddresses(realPath, at)).toEqual(places)
+    expect(await ownerAddresses(realPath, windows)).toEqual(places)
     const address = { directory: undefined, path, passedOver: [] }
-    expect(await prepareSocketAddress(places, at)).toEqual(address)
+    expect(await prepareSocketAddress(places, windows)).toEqual(address)
   })
 
   it('L13: is the lock of a location, and gives it back', async () => {
@@ -57,7 +53,7 @@ describe('a pipe of an owner', () => {
   it('L13: that another process takes meanwhile is not taken from it', async () => {
     const owner = await OwnerSocket.bind(realPath, environment)
     const [place] = socketAddresses(realPath, environment)
-    const elsewhere = { ...environment, pipes: join(directory, 'other-') }
+    const elsewhere = at(`${realPath}-other-`)
     try {
       if (place === undefined) throw new Error('there is no place')
       // It looks elsewhere for an owner, and binds where there is one.
