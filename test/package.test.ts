@@ -340,7 +340,7 @@ describe('the packed files', () => {
 const BYTES_OF_BLOCK_MAX = 40_000
 
 /** Of the bundle and of the libraries that are imported with it. */
-const FILES_OF_IMPORT_MAX = 60
+const FILES_OF_IMPORT_MAX = 12
 
 /** The page brings the licences of what it is bundled from. */
 const LICENCES = 'dist/src/console/page/licences.txt'

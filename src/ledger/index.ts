@@ -89,13 +89,8 @@ export type {
 export { repairLedger, salvagingStores } from './repair/asked.js'
 export type { RepairOptions, RepairOutcome } from './repair/repair.js'
 export type { ImportProgress } from './snapshot/build.js'
-export {
-  type ImportOptions,
-  importSnapshot,
-  type LocationImport,
-  openSnapshot
-} from './snapshot/import.js'
-export { importIntoOpen } from './snapshot/import-open.js'
+export { importIntoOpen, importSnapshot, openSnapshot } from './snapshot/import.js'
+export type { ImportOptions, LocationImport } from './snapshot/import-closed.js'
 export { type SnapshotReport, writeSnapshot } from './snapshot/write.js'
 export { openLevelStore } from './stores/level.js'
 export { isUnreadable } from './stores/level-errors.js'

@@ -7,7 +7,7 @@ export type { VerifyOptions } from './audit/verifying.js'
 export { defineConfig, type TallyConfig } from './code/config.js'
 export { Compilations } from './code/prepared-documents.js'
 export type { Registrations } from './code/registrations.js'
-export { createRuntime, openLocation, type RuntimeOnOptions, runtimeOn } from './create.js'
+export { createRuntime, openLocation, runtimeOn } from './create.js'
 export type { DocumentRoom } from './document/document-rooms.js'
 export { checkAlone, parseDocument, parseWorkflow } from './document/parse-document.js'
 export type { PlannedText, ResolvedText, ResolveOptions } from './intent/conversation.js'
@@ -41,6 +41,7 @@ export type {
   LocationStatus
 } from './location-api.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
+export type { RuntimeOnOptions } from './open-runtime-on.js'
 export type { HandOver } from './opening/hand-over.js'
 export {
   consentFlags,

@@ -2,24 +2,25 @@ import { ledgerError } from '../../core/index.js'
 import { inspectLocation } from '../location/index.js'
 import type { HeldStore } from '../owner/held-store.js'
 import type { Restoring } from '../restoring.js'
-import { type ImportOptions, importOf, type LocationImport, replaceHeld } from './import.js'
+import { type ImportOptions, importOf, type LocationImport, replaceHeld } from './import-closed.js'
 import { SnapshotReader } from './read.js'
 
+/** A ledger that this process has open. */
+export type OpenLedger = Pick<HeldStore, 'location' | 'store'> & {
+  readonly restoring: Pick<Restoring, 'begin' | 'end'>
+}
+
 /**
- * Imports a snapshot at a location whose ledger this process has open (semantics.md K2, K10).
+ * What `importIntoOpen` does once it is loaded.
  *
  * - L9 It is built and verified beside the ledger, which continues. Only then it is in mode
  *   `restoring`, in which nothing is committed: it is compared with what was built, and the marker
  *   changes. Whatever fails or dies before leaves what was there.
  * - K10 Once the marker has changed the ledger takes nothing more; the next opening of the location
  *   reads the imported one.
- *
- * Throws what `importSnapshot` throws, and the refusal of a ledger that takes nothing.
  */
-export async function importIntoOpen(
-  open: Pick<HeldStore, 'location' | 'store'> & {
-    readonly restoring: Pick<Restoring, 'begin' | 'end'>
-  },
+export async function importBeside(
+  open: OpenLedger,
   options: ImportOptions & { readonly isCalledOff: () => boolean }
 ): Promise<LocationImport> {
   const { file, notes = [], onProgress, isCalledOff } = options
