@@ -25,6 +25,7 @@ const loadedByPath = ['dist/examples/01-invoices/tally.config.js', 'dist/src/con
 removeUnused()
 // What was bundled before stands in the place of its own entries.
 if (!existsSync(join(root, bundleFolder))) await bundlePackage(root, entriesOf('default'))
+giveZodToExample()
 if (!addAddresses(root)) {
   process.stderr.write(
     'It is packed without repository, homepage and bugs: origin is no address.\n'
@@ -39,6 +40,15 @@ function entriesOf(kind) {
   const exported = Object.values(packed.exports).flatMap((entry) => entry[kind] ?? [])
   const started = kind === 'default' ? [...Object.values(packed.bin), ...loadedByPath] : []
   return [...new Set([...exported, ...started].map((path) => path.replace('./', '')))]
+}
+
+/** The demonstration runs where its user has no zod, which is an optional peer. */
+function giveZodToExample() {
+  const folder = join(root, 'dist/examples/01-invoices')
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.js'))) {
+    const file = join(folder, name)
+    writeFileSync(file, readFileSync(file, 'utf8').replace("from 'zod'", "from 'zod-pinned'"))
+  }
 }
 
 function removeUnused() {
@@ -89,7 +99,7 @@ function billOfMaterials() {
   const { timestamp: _now, tools: _versions, ...about } = metadata
   const self = about.component['bom-ref']
   const needs = new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]))
-  const named = new Set(Object.entries(packed.dependencies).map((pair) => pair.join('@')))
+  const named = new Set(Object.entries(packed.dependencies).map(packageOf))
   needs.set(
     self,
     needs.get(self).filter((ref) => named.has(ref))
@@ -106,6 +116,7 @@ function billOfMaterials() {
     metadata: { ...about, component: { ...about.component, name: packed.name } },
     components: components
       .filter((component) => brought.has(component['bom-ref']))
+      .map(asBrought)
       .concat(bundled.map(inBundle))
       .sort((one, other) => inOrder(one['bom-ref'], other['bom-ref'])),
     dependencies: [...brought, ...bundled.map((component) => component['bom-ref'])]
@@ -114,6 +125,17 @@ function billOfMaterials() {
   }
   const { $schema, bomFormat, specVersion, ...contents } = bill
   return { $schema, bomFormat, specVersion, serialNumber: uuidOf(contents), ...contents }
+}
+
+/** What a dependency installs, also where it has another name than its package. */
+function packageOf([name, version]) {
+  return version.startsWith('npm:') ? version.slice('npm:'.length) : `${name}@${version}`
+}
+
+/** What is brought under another name may be a tool of development under its own. */
+function asBrought({ properties = [], ...component }) {
+  const kept = properties.filter(({ name }) => name !== 'cdx:npm:package:development')
+  return kept.length === 0 ? component : { ...component, properties: kept }
 }
 
 /** A tool of development no more: its code is in the package. */

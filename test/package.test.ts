@@ -23,6 +23,8 @@ const unknownIn = (expression: string) =>
     .filter((licence) => !knownLicences.includes(licence))
 
 interface Locked {
+  /** Where its folder has another. */
+  readonly name?: string
   readonly dev?: boolean
   readonly devOptional?: boolean
   readonly optional?: boolean
@@ -281,8 +283,8 @@ describe('the packed files', () => {
     const bill: BillOfMaterials = JSON.parse(packed.text('dist/sbom.cdx.json'))
     expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5' })
     expect(bill.serialNumber).toMatch(/^urn:uuid:[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab]/)
-    const locked = installed.map(([path, { version }]) => {
-      return `${path.replace('node_modules/', '')}@${version}`
+    const locked = installed.map(([path, { name, version }]) => {
+      return `${name ?? path.replace('node_modules/', '')}@${version}`
     })
     const bundled = [...packed.text(LICENCES).matchAll(/^(\S+) (\S+), \S+$/gm)].map(
       ([, name, version]) => `${name}@${version}`
@@ -290,6 +292,7 @@ describe('the packed files', () => {
     expect(bundled.length).toBeGreaterThan(3)
     const all = [...new Set([...locked, ...bundled])].sort()
     expect(bill.components.map((component) => component['bom-ref']).sort()).toEqual(all)
+    expect(packed.text('dist/sbom.cdx.json')).not.toContain('development')
     for (const { hashes, licenses, purl } of bill.components) {
       expect(hashes, purl).toHaveLength(1)
       const asked = licenses.map(({ license, expression }) => license?.id ?? expression ?? 'none')
@@ -306,7 +309,10 @@ describe('the packed files', () => {
 
   it('run with nothing installed but what the bill of materials names', () => {
     const bill: BillOfMaterials = JSON.parse(packed.text('dist/sbom.cdx.json'))
-    const application = packed.installWith(bill.components.map(({ name }) => name))
+    const folders = Object.entries(packed.manifest.dependencies)
+    const folderOf = (name: string) =>
+      folders.find(([, version]) => version.startsWith(`npm:${name}@`))?.[0] ?? name
+    const application = packed.installWith(bill.components.map(({ name }) => folderOf(name)))
     const main = join(application, 'node_modules/tallystick/dist/src/cli/main.js')
     const ledger = join(application, 'ledger')
     runIn(application, [main, 'init', '--dir', ledger, '--insecure-plaintext-key'])

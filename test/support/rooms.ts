@@ -86,7 +86,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   litesvm: ['src/testing/solana-node/'],
   ws: ['src/inspect/'],
   '@opentelemetry/api': ['src/telemetry/'],
-  zod: [
+  'zod-pinned': [
     'src/core/document/',
     'src/block/',
     'src/capability/',

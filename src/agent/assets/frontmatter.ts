@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { isTallyError, type Json, readDocument } from '../../core/index.js'
 
 /** A file split into its YAML head and its text. */

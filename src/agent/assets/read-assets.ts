@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type { z } from 'zod-pinned'
 import { FileRoot, limits, sha256Hex } from '../../core/index.js'
 import { type AssetFiles, AssetProblem, filesBelow, namesIn, pathIn, problemText } from './files.js'
 import {

@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { isTallyError, type Json, type JsonObject } from '../../core/index.js'
 import type { McpHost } from './host.js'
 import type { McpServerLibrary } from './library.js'

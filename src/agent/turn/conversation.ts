@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { type BlockContext, EffectFailure, type EffectOptions } from '../../block/index.js'
 import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import type { Json, JsonObject } from '../../core/index.js'
 import type { ExpectedOutput, TurnMode } from '../adapters/adapter.js'
 import type { OutputKind } from '../flow/schema.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { type BlockContext, EffectFailure } from '../../block/index.js'
 import { type Json, type JsonObject, limits } from '../../core/index.js'
 import type { ToolCall } from '../adapters/adapter.js'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type { z } from 'zod-pinned'
 import {
   type Approvers,
   blockError,

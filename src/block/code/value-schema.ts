@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type { z } from 'zod-pinned'
 import { type Json, type JsonObject, jsonSchemaReader } from '../../core/index.js'
 
 /** What a schema makes of a value, or the first thing in it that does not fit. */

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type { z } from 'zod-pinned'
 import { type Approvers, lazySchema, limits } from '../../core/index.js'
 import { approversOf } from '../../identity/index.js'
 import { planSchemaName } from './definition.js'

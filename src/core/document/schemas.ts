@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { z } from 'zod'
+import type { z } from 'zod-pinned'
 import { findingLarge, valuesIn } from '../json/length.js'
 import type { JsonObject } from '../json/value.js'
 import { DOCUMENT_FINDINGS_MAX } from '../limits.js'
 import { once } from '../once.js'
 import type { Pieces } from './pieces.js'
+import { isAllOfVersion, rebuiltJsonSchema } from './rebuilt-schema.js'
 import { isSliceFull, passSteps } from './work.js'
 import type { DocumentPath } from './yaml.js'
 
@@ -28,19 +29,22 @@ export function lazySchema<Made>(make: (library: Library) => Made): () => Made {
 }
 
 /**
- * The JSON Schema of what a schema takes, as it stands in the hashes of blocks. A schema of the
- * version of this program writes itself, with the copy that made it.
+ * The JSON Schema of what a schema takes, as it stands in the hashes of blocks: the same for every
+ * zod 4 that has made the schema. One of this program's version writes itself, with the copy that
+ * made it.
  */
 export function inputJsonSchema(schema: z.ZodType): unknown {
   const options = { unrepresentable: 'any', io: 'input' } as const
-  if (library === undefined && isOfOurVersion(schema)) {
+  const isOurs = isAllOfVersion(schema, isOurVersion)
+  if (isOurs && library === undefined && typeof schema.toJSONSchema === 'function') {
     try {
       return schema.toJSONSchema(options)
     } catch {
       // It holds a part that cannot write itself, such as one of zod's smaller interface.
     }
   }
-  return loadedLibrary().toJSONSchema(schema, options)
+  const loaded = loadedLibrary()
+  return isOurs ? loaded.toJSONSchema(schema, options) : rebuiltJsonSchema(loaded, schema, options)
 }
 
 /** What reads values by a JSON Schema. Throws where it is none. */
@@ -49,14 +53,13 @@ export function jsonSchemaReader(schema: JsonObject): z.ZodType {
   return library.fromJSONSchema(schema as Parameters<Library['fromJSONSchema']>[0])
 }
 
-function isOfOurVersion({ _zod: internals, toJSONSchema }: z.ZodType): boolean {
-  const { major, minor, patch } = internals.version
-  const { version } = require('zod/package.json') as { readonly version: string }
-  return typeof toJSONSchema === 'function' && version === `${major}.${minor}.${patch}`
+function isOurVersion({ major, minor, patch }: z.ZodType['_zod']['version']): boolean {
+  const { version } = require('zod-pinned/package.json') as { readonly version: string }
+  return version === `${major}.${minor}.${patch}`
 }
 
 function loadedLibrary(): Library {
-  library ??= (imported() ?? (require('zod') as typeof import('zod'))).z
+  library ??= (imported() ?? (require('zod-pinned') as typeof import('zod-pinned'))).z
   return library
 }
 
@@ -64,9 +67,9 @@ function loadedLibrary(): Library {
  * The copy of `import`. Undefined where this Node loads no ECMAScript module by `require`, and
  * while the same module is still being imported: then the process holds two copies.
  */
-function imported(): typeof import('zod') | undefined {
+function imported(): typeof import('zod-pinned') | undefined {
   try {
-    return require(join(dirname(require.resolve('zod/package.json')), 'index.js'))
+    return require(join(dirname(require.resolve('zod-pinned/package.json')), 'index.js'))
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 
 /** One input or output of a JSON ABI fragment. */
 export interface AbiParameter {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import type { Json } from '../../core/index.js'
 import { limits, shownText } from '../../core/index.js'
 import type { Execution } from '../port.js'

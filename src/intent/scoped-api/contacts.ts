@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type { z } from 'zod-pinned'
 import { isJsonObject, type Json, lazySchema, limits } from '../../core/index.js'
 import { type HostCapability, type HostState, stateful } from './host-capability.js'
 import { accountName } from './wallet-amounts.js'

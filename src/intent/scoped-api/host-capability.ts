@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type { z } from 'zod-pinned'
 import type { EffectCall, SideEffectClass } from '../../block/index.js'
 import type { CapabilityEntry } from '../../capability/index.js'
 import type { Hash, IdentityId, Json } from '../../core/index.js'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type { z } from 'zod-pinned'
 import type { SystemWork } from './system-work.js'
 
 /** The payload of a system intent, checked. Fails the intent as `invalid_input`. */

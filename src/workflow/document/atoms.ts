@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { isAisType } from '../type/type.js'
 
 /** Small parts that the schemas of AIS documents share (notes of the AIS 0.0.2 specification). */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { chainId } from './atoms.js'
 import { hardConstraints, wholeText } from './protocol.js'
 

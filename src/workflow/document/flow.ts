@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { limits } from '../../core/index.js'
 import {
   aisObject,

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { flowSchemaOf2, flowSchemaOf3 } from './flow.js'
 import { packSchema } from './pack.js'
 import { protocolSchema } from './protocol.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { approversSchema } from '../../block/index.js'
 import {
   aisObject,

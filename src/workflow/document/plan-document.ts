@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { limits } from '../../core/index.js'
 import { aisObject, chainId, description, extensions, label, nodeId, stepId } from './atoms.js'
 import { simpleExecution } from './execution.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { type Block, defineBlock, touchingNothing } from '../../block/index.js'
 import { isJsonObject } from '../../core/index.js'
 import { nodeDiagnostic } from '../diagnostic/diagnostic.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { type Block, type BlockContext, defineBlock, EffectFailure } from '../../block/index.js'
 import { isJsonObject, type JsonObject, limits } from '../../core/index.js'
 import {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from 'zod-pinned'
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { Corrected, Replacing } from '../../executor/index.js'
 import { carriedPatches, type RuntimePatch } from '../readiness/patch.js'
