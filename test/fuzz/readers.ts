@@ -32,6 +32,7 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'ledger/archive/history.ts#readPending': 'behind the code of derived records',
   'ledger/derived/run-value.ts#decodePlaces': 'behind the code of derived records',
   'ledger/derived/run-value.ts#decodeRun': 'behind the code of derived records',
+  'ledger/derived/run-value.ts#decodeTexts': 'behind the code of derived records',
   'ledger/derived/watermark.ts#readUncheckedWatermark': 'compared with what source records give',
   'ledger/derived/watermark.ts#readWatermark': 'behind the code of derived records',
   'ledger/location/durable-file.ts#readIfPresent': 'gives text as it is',

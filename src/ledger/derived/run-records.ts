@@ -15,11 +15,16 @@ import type { RecordForm } from './record-form.js'
 import {
   decodePlaces,
   decodeRun,
+  decodeTexts,
   encodeRun,
+  encodeTexts,
   isOpenStatus,
+  type JournalPlaces,
   type RunCommit,
   type StoredPlaces,
-  type StoredRun
+  type StoredRun,
+  type StoredTexts,
+  textsWithLast
 } from './run-value.js'
 
 /** What a stretch of commits adds to a run. */
@@ -267,7 +272,7 @@ export class RunRecords {
     readonly replaced: Uint8Array | undefined
   } {
     const runKey = this.#keys.run(runId)
-    const wrap = (key: string, body: string) => this.#form.wrap(key, body, upTo)
+    const wrap = (key: string, body: string | Buffer) => this.#form.wrap(key, body, upTo)
     if (delta.last === undefined || isOpenStatus(delta.last.status))
       this.#open.set(runId, undefined)
     else this.#open.delete(runId)
@@ -275,11 +280,8 @@ export class RunRecords {
     if (fresh !== undefined) return { puts: [[runKey, wrap(runKey, fresh)]], replaced: undefined }
     const replaced = this.#store.get(runKey)
     assert(replaced !== undefined || this.#archived.body(runId) === undefined, 'it has ended')
-    const before =
-      replaced === undefined
-        ? noRun
-        : decodeRun(runKey, runId, this.#form.body(runKey, replaced).toString())
-    const record = foldRecord(runId, before.record, before.entries, changeOf(delta))
+    const body = replaced === undefined ? undefined : this.#form.body(runKey, replaced)
+    const { before, encode } = this.#continued({ key: runKey, runId, body, delta })
     const visits = [...before.visits, ...delta.visits]
     const puts: (readonly [string, Uint8Array])[] = []
     let blocks = before.blocks
@@ -289,8 +291,32 @@ export class RunRecords {
       blocks += 1
     }
     const entries = before.entries + delta.entries
-    puts.push([runKey, wrap(runKey, encodeRun({ record, entries, blocks, visits, upTo }))])
+    puts.push([runKey, wrap(runKey, encode({ entries, blocks, visits, upTo }))])
     return { puts, replaced }
+  }
+
+  /** Where a stored run stands, and how it is written with later entries. */
+  #continued({
+    key,
+    runId,
+    body,
+    delta
+  }: {
+    readonly key: string
+    readonly runId: RunId
+    readonly body: Buffer | undefined
+    readonly delta: RunDelta
+  }): {
+    readonly before: JournalPlaces
+    readonly encode: (places: JournalPlaces) => string | Buffer
+  } {
+    const texts = body === undefined ? undefined : continuedTexts(body, delta)
+    if (texts !== undefined) {
+      return { before: texts, encode: (places) => encodeTexts({ ...texts, ...places }) }
+    }
+    const before = body === undefined ? noRun : decodeRun(key, runId, body.toString())
+    const record = foldRecord(runId, before.record, before.entries, changeOf(delta))
+    return { before, encode: (places) => encodeRun({ record, ...places }) }
   }
 }
 
@@ -301,14 +327,30 @@ export class RunRecords {
 function wholeRun({ started, last, entries, visits }: RunDelta, upTo: number): string | undefined {
   if (started === undefined || last === undefined || !beginsRun(started)) return undefined
   if (visits.length > RUN_COMMITS_IN_BLOCK || typeof last.at !== 'number') return undefined
-  if (!statuses.has(last.status)) return undefined
-  if (indexLikeKey.test(started.text) || indexLikeKey.test(last.text)) return undefined
+  if (!isWrittenAsItIs(last) || indexLikeKey.test(started.text)) return undefined
   const lastText = last === started ? 'null' : last.text
   return (
     `{"blocks":0,"entries":${entries},"last":${lastText},"started":${started.text},` +
     `"status":"${shownText(last.status)}","upTo":${upTo},"updatedAt":${last.at},` +
     `"visits":[${visits.map(([seq, entry]) => `[${seq},${entry}]`).join(',')}]}`
   )
+}
+
+/**
+ * A stored run as the later entries leave it, whose first entry, a long one, is not parsed: the
+ * same as {@link encodeRun} makes of the parsed. Undefined where it could differ.
+ */
+function continuedTexts(body: Buffer, { last }: RunDelta): StoredTexts | undefined {
+  const stored = decodeTexts(body)
+  if (stored === undefined || last === undefined) return stored
+  if (typeof last.at !== 'number' || !isWrittenAsItIs(last)) return undefined
+  const texts = textsWithLast(stored.texts, last.text)
+  return texts && { ...stored, status: last.status, updatedAt: last.at, texts }
+}
+
+/** Whether a parsed entry is written as its text is, and its status as it says. */
+function isWrittenAsItIs({ status, text }: RunChangeEntry): boolean {
+  return statuses.has(status) && !indexLikeKey.test(text)
 }
 
 /** What may be a key that a parsed object puts before all others, whatever the text says. */

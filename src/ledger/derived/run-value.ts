@@ -63,6 +63,44 @@ export function encodeRun({ record, entries, blocks, visits, upTo }: StoredRun):
   })
 }
 
+/** A stored run whose entries stay the bytes that they are. */
+export interface StoredTexts extends StoredPlaces {
+  readonly updatedAt: number
+  /** The members `last` and `started`. */
+  readonly texts: Buffer
+}
+
+const lastMember = Buffer.from('"last":')
+const noLast = Buffer.from('"last":null,')
+const noTexts = Buffer.from('"last":null,"started":null')
+
+/** Reads a stored run and not its entries; undefined where it has none, or another form. */
+export function decodeTexts(body: Buffer): StoredTexts | undefined {
+  const numbers = leadingNumbers.exec(body.toString('latin1', 0, NUMBERS_BYTES_MAX))
+  const end = numbers === null ? undefined : endOf(body)
+  if (numbers === null || end === undefined || end.updatedAt === undefined) return undefined
+  const [{ length }, blocks, entries] = numbers
+  const { from, updatedAt, ...places } = end
+  const texts = body.subarray(length - 1, from - 1)
+  const isKnown = texts.subarray(0, lastMember.length).equals(lastMember)
+  if (!isKnown || texts.equals(noTexts)) return undefined
+  return { ...places, updatedAt, blocks: Number(blocks), entries: Number(entries), texts }
+}
+
+/** The texts of entries with a last one in the place of none; undefined where there is one. */
+export function textsWithLast(texts: Buffer, last: string): Buffer | undefined {
+  if (!texts.subarray(0, noLast.length).equals(noLast)) return undefined
+  return Buffer.concat([Buffer.from(`"last":${last},`), texts.subarray(noLast.length)])
+}
+
+/** {@link encodeRun} of a run whose entries are there as bytes. */
+export function encodeTexts(run: StoredTexts): Buffer {
+  const { blocks, entries, texts, status, upTo, updatedAt, visits } = run
+  const ending = JSON.stringify({ status, upTo, updatedAt, visits }).slice(1)
+  const beginning = Buffer.from(`{"blocks":${blocks},"entries":${entries},`)
+  return Buffer.concat([beginning, texts, Buffer.from(`,${ending}`)])
+}
+
 const NUMBERS_BYTES_MAX = 64
 const leadingNumbers = /^\{"blocks":(\d+),"entries":(\d+),"/
 
@@ -74,20 +112,30 @@ export function decodePlaces(key: string, runId: RunId, body: Buffer): StoredPla
   const [, blocks, entries] =
     leadingNumbers.exec(body.toString('latin1', 0, NUMBERS_BYTES_MAX)) ?? []
   const rest = blocks === undefined ? undefined : endOf(body)
-  if (rest !== undefined) return { ...rest, blocks: Number(blocks), entries: Number(entries) }
+  if (rest !== undefined) {
+    const { status, upTo, visits } = rest
+    return { status, upTo, visits, blocks: Number(blocks), entries: Number(entries) }
+  }
   const stored = decodeRun(key, runId, body.toString())
   return { ...stored, status: stored.record?.status ?? null }
 }
 
-function endOf(body: Buffer): Pick<StoredPlaces, 'status' | 'upTo' | 'visits'> | undefined {
+/** What stands behind the entries, and from where. */
+interface RunEnd extends Pick<StoredPlaces, 'status' | 'upTo' | 'visits'> {
+  readonly updatedAt: number | undefined
+  readonly from: number
+}
+
+function endOf(body: Buffer): RunEnd | undefined {
   const end = endText(body)
   if (end === undefined) return undefined
   try {
     // Behind a status within an entry's text stands the end of that entry, which does not parse.
     const value: unknown = JSON.parse(`{${end}`)
-    const { status = null, upTo, visits } = value as Partial<StoredPlaces>
+    const { status = null, upTo, visits, updatedAt } = value as Partial<RunEnd>
     if (typeof upTo !== 'number' || !Array.isArray(visits)) return undefined
-    return { status, upTo, visits }
+    const time = typeof updatedAt === 'number' ? updatedAt : undefined
+    return { status, upTo, visits, updatedAt: time, from: body.length - end.length }
   } catch {
     return undefined
   }

@@ -5,6 +5,8 @@ import { ArchivedRuns } from '../../../../src/ledger/derived/archived-runs.js'
 import { uncheckedForm } from '../../../../src/ledger/derived/record-form.js'
 import {
   addEntries,
+  changeOf,
+  foldRecord,
   newDelta,
   type RunDelta,
   RunRecords,
@@ -13,6 +15,7 @@ import {
 import { decodePlaces, decodeRun } from '../../../../src/ledger/derived/run-value.js'
 import { unwrapText } from '../../../../src/ledger/envelope.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
+import type { RunRecord } from '../../../../src/ledger/ledger-api.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
 import type { Store } from '../../../../src/ledger/stores/port.js'
 import { fixedIdentity } from './support.js'
@@ -47,20 +50,37 @@ function writtenFor(entries: readonly string[]): string {
   return unwrapText(put[0], put[1])
 }
 
+/** The value that stretches of commits, each written after the one before, leave for the run. */
+async function writtenAfter(stretches: readonly (readonly string[])[]): Promise<string> {
+  const store = openMemoryStore()
+  const records = recordsIn(store)
+  let before = 0
+  for (const [index, entries] of stretches.entries()) {
+    const delta = newDelta(before)
+    addEntries(delta, entries, { seq: 7 + index })
+    const { puts } = records.puts(runId, delta, 8 + index)
+    await store.commit([{ puts, deletes: [] }])
+    before += entries.length
+  }
+  const key = keys.run(runId)
+  return unwrapText(key, store.get(key) ?? Buffer.alloc(0))
+}
+
+// Keys that look like an index come first in an object, whatever the order of its text.
+const key = fc.oneof(fc.constantFrom('10', '9', '0', '__proto__', '-1', '01', 'a'), fc.string())
+const json = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom('"9":', '"k":"run.started"', null, true),
+    fc.string({ unit: 'grapheme' }),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(key, tie('value'), { maxKeys: 4 })
+  )
+})).value
+
 describe('the derived value of a run', () => {
   it('L4: joined from texts is what a parsed record is written as, whatever the keys', () => {
-    // Keys that look like an index come first in an object, whatever the order of its text.
-    const key = fc.oneof(fc.constantFrom('10', '9', '0', '__proto__', '-1', '01', 'a'), fc.string())
-    const json = fc.letrec((tie) => ({
-      value: fc.oneof(
-        { depthSize: 'small' },
-        fc.constantFrom('"9":', '"k":"run.started"', null, true),
-        fc.string({ unit: 'grapheme' }),
-        fc.double({ noNaN: true, noDefaultInfinity: true }),
-        fc.array(tie('value'), { maxLength: 3 }),
-        fc.dictionary(key, tie('value'), { maxKeys: 4 })
-      )
-    })).value
     fc.assert(
       fc.property(json, json, (input, data) => {
         const text = writtenFor([started(input), finished(data)])
@@ -72,6 +92,42 @@ describe('the derived value of a run', () => {
         expect({ entries, visits }).toEqual({ entries: 2, visits: [[7, 0]] })
         const places = { status: 'done', entries, visits, blocks: 0, upTo: 8 }
         expect(decodePlaces('key', runId, Buffer.from(text))).toEqual(places)
+      })
+    )
+  })
+
+  it('L4: with later entries it is what the parsed record is written as, in any stretches', async () => {
+    const plain = fc.constant(canonicalize({ k: 'settled', n: 1, note: 'run.' }))
+    const changing = fc.constantFrom('run.waiting', 'run.resumed', 'run.other')
+    const status = fc.constantFrom('running', 'waiting', 'paused', null)
+    const changed = fc.record({ k: changing, n: fc.nat(9), status, at: fc.nat(9), note: json })
+    const entry = fc.oneof(plain, changed.map(canonicalize))
+    const stretches = fc.array(fc.array(entry, { maxLength: 3 }), { maxLength: 4 })
+    const begun = fc.oneof(
+      fc.constant([]),
+      json.map((input) => [started(input)])
+    )
+    const ended = fc.oneof(
+      fc.constant([]),
+      json.map((data) => [finished(data)])
+    )
+    await fc.assert(
+      fc.asyncProperty(begun, stretches, ended, async (first, between, last) => {
+        const all = [first, ...between, last]
+        const text = await writtenAfter(all)
+        expect(text).toBe(JSON.stringify(JSON.parse(text)))
+        let expected: RunRecord | undefined
+        const folded = newDelta()
+        for (const [index, entries] of all.entries()) {
+          const delta = newDelta()
+          addEntries(delta, entries)
+          expected = foldRecord(runId, expected, folded.entries, changeOf(delta))
+          addEntries(folded, entries, { seq: 7 + index })
+        }
+        const { record, entries, visits, upTo } = decodeRun('key', runId, text)
+        expect(record).toEqual(expected)
+        expect({ entries, visits }).toEqual({ entries: folded.entries, visits: folded.visits })
+        expect(upTo).toBe(7 + all.length)
       })
     )
   })
