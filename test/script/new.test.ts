@@ -62,7 +62,7 @@ describe('the service that it writes, from the packed package', () => {
 
   beforeAll(() => {
     packed = packPackage()
-    const tools = ['fastify', 'vitest', 'typescript', '@types/node', 'undici-types']
+    const tools = ['fastify', 'zod', 'vitest', 'typescript', '@types/node', 'undici-types']
     application = packed.installWith([...Object.keys(packed.manifest.dependencies), ...tools])
     service = join(application, 'shop')
     // The package that `npm create tallystick` starts.
