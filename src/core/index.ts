@@ -147,7 +147,8 @@ export {
   type Json,
   type JsonArray,
   type JsonObject,
-  jsonIn
+  jsonIn,
+  objectOf
 } from './json/value.js'
 export * as limits from './limits.js'
 export { once } from './once.js'

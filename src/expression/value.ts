@@ -8,6 +8,7 @@ import {
   isSliceFull,
   type Json,
   type JsonObject,
+  objectOf,
   type Pieces,
   spendWork,
   type TallyError
@@ -218,7 +219,7 @@ function membersIn(members: readonly Member[]): Evaluated {
         entries.push([key, result.value])
         for (const path of result.amounts ?? []) amounts.push([key, ...path])
       }
-      return evaluated(Object.fromEntries(entries), amounts)
+      return evaluated(objectOf(entries), amounts)
     }
   }
 }

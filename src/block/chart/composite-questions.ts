@@ -1,4 +1,4 @@
-import { type Json, present } from '../../core/index.js'
+import { type Json, objectOf, present } from '../../core/index.js'
 import { type BlockIdentity, type Decisions, heldFailure, idleRun } from './chart-run.js'
 import {
   asJson,
@@ -182,7 +182,7 @@ export class CompositeQuestions implements ParentQuestions<CompositeContext> {
     }
     return expression.evaluate({
       request: context.request === null ? null : asJson(context.request),
-      nodes: Object.fromEntries(nodes)
+      nodes: objectOf(nodes)
     })
   }
 }

@@ -1,4 +1,4 @@
-import { type Json, present } from '../../core/index.js'
+import { type Json, objectOf, present } from '../../core/index.js'
 import { type BlockIdentity, idleRun } from './chart-run.js'
 import { asJson, type PlannedNode } from './composite-graph.js'
 import type { CompiledExpression, Evaluated } from './expressions.js'
@@ -284,7 +284,7 @@ export class Progress {
     }
     return node.input.evaluate({
       request: request === null ? null : asJson(request),
-      nodes: Object.fromEntries(nodes)
+      nodes: objectOf(nodes)
     })
   }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod-pinned'
-import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import { isJsonObject, type Json, type JsonObject, objectOf } from '../../core/index.js'
 import type { Corrected, Replacing } from '../../executor/index.js'
 import { carriedPatches, type RuntimePatch } from '../readiness/patch.js'
 import type { AisRuntime, NodeValues, RuntimeGiven } from '../readiness/runtime.js'
@@ -115,7 +115,7 @@ export function resultsOf(nodes: NodeInput['nodes']): {
     values.push([id, isDone ? valuesIn(data) : null])
     if (isJsonObject(data)) patches.push(...carriedPatches(data['patches'] ?? []))
   }
-  return { nodes: Object.fromEntries(values), patches }
+  return { nodes: objectOf(values), patches }
 }
 
 function valuesIn(data: JsonObject): NodeValues {

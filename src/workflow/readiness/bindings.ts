@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../core/index.js'
+import { isJsonObject, type JsonObject, objectOf } from '../../core/index.js'
 import type { AisPlanNode, PlanPlaces } from '../plan/plan.js'
 import type { Scope } from '../value/compile.js'
 import type { AisRuntime } from './runtime.js'
@@ -23,7 +23,7 @@ export function contractsFor(node: AisPlanNode, runtime: AisRuntime): JsonObject
     const found = scoped ?? bare ?? address
     return found === null || found === undefined ? [] : [[name, found] as const]
   })
-  return Object.fromEntries(entries)
+  return objectOf(entries)
 }
 
 /** The names of a value's scope, with what stands under each (semantics.md W3). */
@@ -44,7 +44,7 @@ export function bindingsFor(
   const asked = Object.entries(node.queries).map(
     ([name, id]) => [name, runtime.nodes[id]?.outputs ?? {}] as const
   )
-  const query = Object.fromEntries(asked)
+  const query = objectOf(asked)
   const { params } = own
   const all = { ...calculated, ...own.calculated }
   if (scope === 'override') {
@@ -74,7 +74,7 @@ export function nodesFor(runtime: AisRuntime, places: PlanPlaces = {}): JsonObje
     const all = { ...objectAt(before, 'steps'), [step]: outputs }
     nodes.set(node, { ...known, outputs: { ...before, steps: all } })
   }
-  return Object.fromEntries(nodes)
+  return objectOf(nodes)
 }
 
 /** The node of the workflow, and the step, that a node of the plan is. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/index.js'
+import { type Json, type JsonObject, objectOf } from '../../core/index.js'
 import { AIS_PROFILE } from '../../expression/index.js'
 import { type HardConstraints, parseBound } from '../document/protocol.js'
 import type { AisPlanNode } from '../plan/plan.js'
@@ -170,7 +170,7 @@ function paramsOf(node: AisPlanNode, evaluator: Evaluator): JsonObject | undefin
     if (broken === undefined) entries.push([name, typed.value])
     else evaluator.fail('constraint_broken', place, `${name}: ${broken}`)
   }
-  return evaluator.isGood ? Object.fromEntries(entries) : undefined
+  return evaluator.isGood ? objectOf(entries) : undefined
 }
 
 function calculatedOf(

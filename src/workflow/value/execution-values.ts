@@ -1,4 +1,4 @@
-import type { DocumentPath, Json, JsonObject } from '../../core/index.js'
+import { type DocumentPath, type Json, type JsonObject, objectOf } from '../../core/index.js'
 import {
   type AbiFunction,
   isKnownExecution,
@@ -137,7 +137,7 @@ function pluginJson(execution: SimpleExecution, resolve: Resolve): JsonObject {
     const resolved = resolve(fields[key] as AisValue, [key])
     if (resolved !== undefined) entries.push([key, resolved])
   }
-  return Object.fromEntries(entries)
+  return objectOf(entries)
 }
 
 /** Fragments by which errors and events are decoded, where there are any. */
@@ -170,7 +170,7 @@ function record(
   const entries = Object.entries(values).map(
     ([key, value]) => [key, resolve(value, [...path, key])] as const
   )
-  return present(Object.fromEntries(entries))
+  return present(objectOf(entries))
 }
 
 function abiJson(abi: AbiFunction): Json {
@@ -185,5 +185,5 @@ function present(members: Readonly<Record<string, Json | undefined>>): JsonObjec
   const isWhole = Object.values(members).every((value) => value !== undefined)
   if (isWhole) return members as JsonObject
   const entries = Object.entries(members).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as JsonObject
+  return objectOf(entries) as JsonObject
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { copyJson, isJsonObject, jsonIn } from '../../../src/core/index.js'
+import { copyJson, isJsonObject, jsonIn, objectOf } from '../../../src/core/index.js'
 import { writtenLength } from '../../../src/core/json/length.js'
 
 describe('a plain JSON value', () => {
@@ -12,6 +12,20 @@ describe('a plain JSON value', () => {
   it('is read from text, and is undefined for text that has none', () => {
     expect(jsonIn('{"a":[1]}')).toEqual({ a: [1] })
     expect(jsonIn('{"a":')).toBeUndefined()
+  })
+
+  it('is made of members as by the language, whatever their names and order', () => {
+    const key = fc.oneof(fc.constantFrom('__proto__', 'constructor', '10', '9', 'a'), fc.string())
+    fc.assert(
+      fc.property(fc.array(fc.tuple(key, fc.jsonValue())), (entries) => {
+        const [made, expected] = [objectOf(entries), Object.fromEntries(entries)]
+        expect(Object.getOwnPropertyDescriptors(made)).toEqual(
+          Object.getOwnPropertyDescriptors(expected)
+        )
+        expect(Object.keys(made)).toEqual(Object.keys(expected))
+        expect(Object.getPrototypeOf(made)).toBe(Object.prototype)
+      })
+    )
   })
 
   it('is copied whole, so that nothing is shared', () => {
