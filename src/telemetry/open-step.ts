@@ -14,9 +14,9 @@ export interface OpenStep {
   attempt: number
   attemptFrom: number
   /** Writes that are journaled and not answered: when, by the number of the call. */
-  readonly requested: Map<number, number>
+  requested: Map<number, number> | undefined
   /** Effects that this process has sent and not heard of, by the number of the call. */
-  readonly sent: Map<number, SentCall>
+  sent: Map<number, SentCall> | undefined
 }
 
 export interface SentCall {
@@ -29,12 +29,24 @@ export interface SentCall {
   locatedAt: number | undefined
 }
 
-/** Where a step stands in its run, as its spans say it. */
-export function placeOf({ path, step, attempt, sideEffects }: OpenStep): Attributes {
-  return {
-    'tally.path': path,
-    'tally.step': step,
-    ...(attempt === 0 ? {} : { 'tally.attempt': attempt }),
-    'tally.side_effects': sideEffects
+/** Where a step stands in its run, as its spans say it, and how it ended. */
+export function stepAttributes(
+  { path, step, attempt, sideEffects }: OpenStep,
+  {
+    named,
+    receipt,
+    error
+  }: {
+    readonly named?: Attributes | undefined
+    readonly receipt?: string | undefined
+    readonly error: string | undefined
   }
+): Attributes {
+  const attributes: Record<string, Attributes[string]> = { 'tally.path': path, 'tally.step': step }
+  if (attempt !== 0) attributes['tally.attempt'] = attempt
+  attributes['tally.side_effects'] = sideEffects
+  if (named !== undefined) Object.assign(attributes, named)
+  if (receipt !== undefined) attributes['tally.receipt.hash'] = receipt
+  if (error !== undefined) attributes['error.type'] = error
+  return attributes
 }

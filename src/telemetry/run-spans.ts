@@ -13,7 +13,7 @@ import { type Attributes, type FinishedSpan, noEvents, type SpanLink } from './f
 import { type AgentSaid, agentIn, genAiCall, genAiRun, genAiStep, modelCallOf } from './gen-ai.js'
 import type { Instruments } from './instruments.js'
 import { actionIn, labelOf, reasonIn } from './labels.js'
-import { type OpenStep, placeOf, type SentCall } from './open-step.js'
+import { type OpenStep, type SentCall, stepAttributes } from './open-step.js'
 import { type EndedWait, OpenedWaits } from './opened-waits.js'
 import { type RunIds, runIds, spanId, traceparentOf } from './span-ids.js'
 
@@ -94,8 +94,7 @@ export class RunSpans implements RunObserver {
       case 'run.waiting':
         return this.#rests(false)
       case 'requested':
-        this.#stepAt(entry)?.requested.set(entry.seq, entry.at)
-        return
+        return this.#requested(entry)
       case 'sealed':
         return this.#sealed(entry)
       case 'wait':
@@ -125,8 +124,8 @@ export class RunSpans implements RunObserver {
     if (this.#isLive && ask.attempt > 1) this.#outlet.instruments.retry(step.block)
     step.attempt = ask.attempt
     step.attemptFrom = at
-    step.requested.clear()
-    step.sent.clear()
+    step.requested?.clear()
+    step.sent?.clear()
   }
 
   reported(path: string, report: BlockReport): void {
@@ -148,12 +147,13 @@ export class RunSpans implements RunObserver {
     const open = this.#stepAt(sent)
     if (ids === undefined || open === undefined) return undefined
     const id = spanId(this.#run, path, step, attempt, 'effect', seq, requestHash)
+    open.sent ??= new Map()
     open.sent.set(seq, { id, key, requestHash, at, locatedAt: undefined })
     return traceparentOf(ids.traceId, id, this.#isSampled)
   }
 
   located({ path, step, attempt, seq, at }: SentEffect): void {
-    const sent = this.#stepAt({ path, step, attempt })?.sent.get(seq)
+    const sent = this.#stepAt({ path, step, attempt })?.sent?.get(seq)
     if (sent !== undefined) sent.locatedAt = at
   }
 
@@ -219,8 +219,8 @@ export class RunSpans implements RunObserver {
       from: at,
       attempt: 0,
       attemptFrom: at,
-      requested: new Map(),
-      sent: new Map()
+      requested: undefined,
+      sent: undefined
     }
     this.#steps.set(path, open)
     return open
@@ -231,14 +231,21 @@ export class RunSpans implements RunObserver {
     return open?.step === step && open.attempt === attempt ? open : undefined
   }
 
+  #requested(entry: Extract<JournalEntry, { readonly k: 'requested' }>): void {
+    const step = this.#stepAt(entry)
+    if (step === undefined) return
+    step.requested ??= new Map()
+    step.requested.set(entry.seq, entry.at)
+  }
+
   #sealed(entry: Extract<JournalEntry, { readonly k: 'sealed' }>): void {
     const { path, seq, at, body } = entry
     this.#endWaits(this.#waits.endOf(path, seq, at, actionIn(body)))
     const step = this.#stepAt(entry)
-    const sent = step?.sent.get(seq)
-    const requestedAt = step?.requested.get(seq)
-    step?.requested.delete(seq)
-    step?.sent.delete(seq)
+    const sent = step?.sent?.get(seq)
+    const requestedAt = step?.requested?.get(seq)
+    step?.requested?.delete(seq)
+    step?.sent?.delete(seq)
     // What another attempt has got already, and what was answered before, was not sent now.
     if (step === undefined || sent === undefined || !this.#isLive) return
     const from = Math.min(requestedAt ?? sent.at, sent.at)
@@ -319,7 +326,7 @@ export class RunSpans implements RunObserver {
       name: `attempt ${attempt}`,
       from: step.attemptFrom,
       to: at,
-      attributes: { ...placeOf(step), ...(error === undefined ? {} : { 'error.type': error }) },
+      attributes: stepAttributes(step, { error }),
       error
     })
   }
@@ -347,12 +354,7 @@ export class RunSpans implements RunObserver {
       name: named?.name ?? `block ${block}`,
       from,
       to: at,
-      attributes: {
-        ...placeOf(step),
-        ...named?.attributes,
-        ...(receipt === undefined ? {} : { 'tally.receipt.hash': receipt }),
-        ...(error === undefined ? {} : { 'error.type': error })
-      },
+      attributes: stepAttributes(step, { named: named?.attributes, receipt, error }),
       error
     })
   }
@@ -388,7 +390,9 @@ export class RunSpans implements RunObserver {
   }
 
   #put(span: PartialSpan): void {
-    const whole = { isClient: false, error: undefined, events: noEvents, link: undefined, ...span }
+    const { id, parent, name, from, to, attributes } = span
+    const { isClient = false, error, events = noEvents, link } = span
+    const whole = { id, parent, name, isClient, from, to, attributes, error, events, link }
     this.#outlet.put(this.#run, whole, this.#position)
   }
 }

@@ -13,12 +13,16 @@ type SpanAlone = Pick<FinishedSpan, 'name' | 'from' | 'to' | 'attributes' | 'err
 /**
  * Writes spans that have ended through a tracer of OpenTelemetry.
  *
- * Owns: nothing. A span has the id that the run gives it: the span context that the SDK has made is
- * given the id before the span ends, which is when exporters get it.
+ * Owns: the context of the last parent, since the next span mostly has the same. A span has the id
+ * that the run gives it: the span context that the SDK has made is given the id before the span
+ * ends, which is when exporters get it.
  */
 export class SpanWriter {
   readonly #api: Api
   readonly #tracer: Tracer
+  #last:
+    | { readonly traceId: string; readonly parent: string; readonly context: Context }
+    | undefined
 
   constructor(api: Api, tracer: Tracer) {
     this.#api = api
@@ -34,8 +38,7 @@ export class SpanWriter {
     options: { readonly name: string; readonly from: number }
   ): Span {
     const { traceId, id, parent } = ids
-    const { ROOT_CONTEXT } = this.#api
-    const context = parent === undefined ? ROOT_CONTEXT : this.#inside(traceId, parent, SAMPLED)
+    const context = this.#inside(traceId, parent)
     const startTime = timeOf(options.from)
     const span = this.#tracer.startSpan(options.name, { startTime, kind: INTERNAL }, context)
     named(span, traceId, id)
@@ -52,15 +55,10 @@ export class SpanWriter {
   /** Writes a span of a trace that is sampled. */
   write(traceId: string, finished: FinishedSpan): void {
     const { id, parent, name, isClient, from, to, attributes, error, events, link } = finished
-    const { ROOT_CONTEXT } = this.#api
-    const context = parent === undefined ? ROOT_CONTEXT : this.#inside(traceId, parent, SAMPLED)
-    const options: SpanOptions = {
-      kind: isClient ? CLIENT : INTERNAL,
-      startTime: timeOf(from),
-      attributes,
-      ...(link === undefined ? {} : { links: [{ context: link }] })
-    }
-    const span = this.#tracer.startSpan(name, options, context)
+    const kind = isClient ? CLIENT : INTERNAL
+    const options: SpanOptions = { kind, startTime: timeOf(from), attributes }
+    const linked = link === undefined ? options : { ...options, links: [{ context: link }] }
+    const span = this.#tracer.startSpan(name, linked, this.#inside(traceId, parent))
     named(span, traceId, id)
     for (const event of events) span.addEvent(event.name, timeOf(event.at))
     if (error !== undefined) span.setStatus({ code: FAILED, message: error })
@@ -85,9 +83,18 @@ export class SpanWriter {
     return { traceId, spanId, traceFlags }
   }
 
-  #inside(traceId: string, spanId: string, traceFlags: number): Context {
+  /** Inside of a span of a trace that is sampled. */
+  #inside(traceId: string, parent: string | undefined): Context {
     const { trace, ROOT_CONTEXT } = this.#api
-    return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags })
+    if (parent === undefined) return ROOT_CONTEXT
+    const last = this.#last
+    if (last !== undefined && last.parent === parent && last.traceId === traceId) {
+      return last.context
+    }
+    const span = { traceId, spanId: parent, traceFlags: SAMPLED }
+    const context = trace.setSpanContext(ROOT_CONTEXT, span)
+    this.#last = { traceId, parent, context }
+    return context
   }
 }
 
