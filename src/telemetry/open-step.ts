@@ -29,6 +29,12 @@ export interface SentCall {
   locatedAt: number | undefined
 }
 
+/** Notes when a write was journaled, by the number of its call. */
+export function noteRequest(step: OpenStep, { seq, at }: { seq: number; at: number }): void {
+  step.requested ??= new Map()
+  step.requested.set(seq, at)
+}
+
 /** Where a step stands in its run, as its spans say it, and how it ended. */
 export function stepAttributes(
   { path, step, attempt, sideEffects }: OpenStep,

@@ -13,7 +13,7 @@ import { type Attributes, type FinishedSpan, noEvents, type SpanLink } from './f
 import { type AgentSaid, agentIn, genAiCall, genAiRun, genAiStep, modelCallOf } from './gen-ai.js'
 import type { Instruments } from './instruments.js'
 import { actionIn, labelOf, reasonIn } from './labels.js'
-import { type OpenStep, type SentCall, stepAttributes } from './open-step.js'
+import { noteRequest, type OpenStep, type SentCall, stepAttributes } from './open-step.js'
 import { type EndedWait, OpenedWaits } from './opened-waits.js'
 import { type RunIds, runIds, spanId, traceparentOf } from './span-ids.js'
 
@@ -233,9 +233,7 @@ export class RunSpans implements RunObserver {
 
   #requested(entry: Extract<JournalEntry, { readonly k: 'requested' }>): void {
     const step = this.#stepAt(entry)
-    if (step === undefined) return
-    step.requested ??= new Map()
-    step.requested.set(entry.seq, entry.at)
+    if (step !== undefined) noteRequest(step, entry)
   }
 
   #sealed(entry: Extract<JournalEntry, { readonly k: 'sealed' }>): void {
