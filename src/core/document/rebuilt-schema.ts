@@ -100,20 +100,17 @@ class Rebuilding {
   #definitionOf(part: Part, name: string): Definition {
     const { def: given } = part._zod
     const definition: Record<string, unknown> = {}
-    for (const [key, { get }] of Object.entries(Object.getOwnPropertyDescriptors(given))) {
-      // Where parts are made when they are asked for, a schema may contain itself.
-      if (key === 'shape' || get !== undefined) {
+    for (const key of Object.keys(given)) {
+      if (key !== 'shape') definition[key] = this.#valueOf(given[key])
+      // Made when it is asked for, since an object may contain itself.
+      else {
         const member = { configurable: true, enumerable: true }
-        Object.defineProperty(definition, key, {
-          ...member,
-          get: () => this.#valueOf(given[key])
-        })
-      } else definition[key] = this.#valueOf(given[key])
+        Object.defineProperty(definition, key, { ...member, get: () => this.#valueOf(given[key]) })
+      }
     }
     const inner = innerOf(given)
     if (inner !== undefined) definition['getter'] = () => this.#valueOf(inner())
     if (!hasOwnPattern(given, name)) delete definition['pattern']
-    if (given['discriminator'] !== undefined) definition['inclusive'] = false
     return name === '$ZodRecord' ? this.#recordOf(given, definition) : definition
   }
 
@@ -129,8 +126,8 @@ class Rebuilding {
     const keyType = given['keyType']
     if (!isPart(keyType)) return definition
     const { options } = keyType._zod.def
-    const [first, last, ...more] = Array.isArray(options) ? options.filter(isPart) : []
-    if (first !== undefined && last?._zod.def['type'] === 'never' && more.length === 0) {
+    const [first, last] = Array.isArray(options) ? options.filter(isPart) : []
+    if (first !== undefined && last?._zod.def['type'] === 'never') {
       return { ...definition, keyType: this.rebuilt(first), partial: true }
     }
     const isPartial =
@@ -146,8 +143,6 @@ function hasOwnPattern({ check, pattern }: Definition, name: string): boolean {
 }
 
 function* partsIn(definition: Definition, key: string): Iterable<Part> {
-  // A function of a user's own may make it, and it is no part.
-  if (key === 'defaultValue') return
   const value = key === 'getter' ? innerOf(definition)?.() : definition[key]
   const values = isShape(value) ? Object.values(value) : Array.isArray(value) ? value : [value]
   for (const one of values) if (isPart(one)) yield one

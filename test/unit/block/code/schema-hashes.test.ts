@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z as installed, type ZodType } from 'zod'
 import { z as between } from 'zod-between'
+import * as mini from 'zod-between/mini'
 import { z as oldest } from 'zod-oldest'
 import { z as pinned } from 'zod-pinned'
 import { schemaJson, type TypedSchema } from '../../../../src/block/code/schema.js'
@@ -208,6 +209,7 @@ function laterKinds(z: Zod): Kinds {
     xor: z.xor([z.string(), z.number()]),
     exactOptional: z.object({ a: z.string().exactOptional() }),
     looseRecord: z.looseRecord(z.string().regex(/^a/), z.number()),
+    namedBeforeCheck: z.string().meta({ id: 'b-text', title: 'B' }).min(3),
     describedBeforeCheck: z.string().describe('one').min(3)
   }
 }
@@ -237,6 +239,36 @@ describe('a schema made by zod 4.3.6', () => {
       expect(hashed(theirs[name])).toEqual(hashed(ours))
     }
   )
+})
+
+it('has its hash also once it has been used', () => {
+  const folderBy = (z: Zod) => {
+    const folder = z.object({
+      name: z.string(),
+      get folders() {
+        return z.array(folder)
+      }
+    })
+    return folder
+  }
+  const [theirs, ours] = [folderBy(by(oldest)), folderBy(by(pinned))]
+  theirs.parse({ name: 'a', folders: [] })
+  expect(hashed(theirs)).toEqual(hashed(ours))
+})
+
+it('has its hash by the smaller interface of zod, whose registry says what it is', () => {
+  const schema = mini.object({ a: mini.optional(mini.string().check(mini.minLength(2))) })
+  schema.register(mini.globalRegistry, { description: 'an order' })
+  const ours = pinned.object({ a: pinned.string().min(2).optional() }).describe('an order')
+  expect(hashed(schema as never)).toEqual(hashed(ours))
+})
+
+it('is written as it says itself, where it does', () => {
+  const own = by(between).custom()
+  own._zod.toJSONSchema = () => ({ type: 'string', format: 'own' })
+  expect(hashed(by(between).object({ own }))).toMatchObject({
+    properties: { own: { type: 'string', format: 'own' } }
+  })
 })
 
 it('has one hash where parts of it are made by other versions', () => {
