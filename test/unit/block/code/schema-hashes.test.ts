@@ -5,6 +5,7 @@ import * as mini from 'zod-between/mini'
 import { z as oldest } from 'zod-oldest'
 import { z as pinned } from 'zod-pinned'
 import { schemaJson, type TypedSchema } from '../../../../src/block/code/schema.js'
+import { defineBlock } from '../../../../src/block/index.js'
 
 /**
  * Schemas are hashed into definitions. Whichever zod 4 has made them, they have one hash: that of
@@ -283,4 +284,14 @@ it('lacks a description that zod itself drops, as a check does up to 4.2', () =>
   expect(described(by(oldest)).description).toBeUndefined()
   expect(hashed(described(by(oldest)))).toEqual(hashed(pinned.string().min(3)))
   expect(hashed(described(by(pinned)))).toMatchObject({ description: 'one' })
+})
+
+it('is refused where it is of a kind that the pinned version does not have', () => {
+  const later = pinned.string()
+  const traits = new Set(['ZodMoney', '$ZodMoney'])
+  const version = { ...later._zod.version, minor: 99 as never }
+  const money = Object.create(later, { _zod: { value: { ...later._zod, traits, version } } })
+  const block = { name: 'pay', version: '1.0.0', input: money, run: () => null } as const
+  const refusal = expect.objectContaining({ code: 'block.invalid_definition' })
+  expect(() => defineBlock(block)).toThrow(refusal)
 })
