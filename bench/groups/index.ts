@@ -9,6 +9,7 @@ import { consoleGroup } from './console.js'
 import { effects } from './effects.js'
 import { flows } from './flows.js'
 import { growth } from './growth.js'
+import { handOver } from './hand-over.js'
 import { install } from './install.js'
 import { intents } from './intents.js'
 import { machine } from './machine.js'
@@ -40,6 +41,7 @@ export const groups: readonly Group[] = [
   resume,
   parked,
   services,
+  handOver,
   tenants,
   plans,
   intents,
