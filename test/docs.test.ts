@@ -28,6 +28,14 @@ it('docs/testing.md names the options that processes of many lives have', () => 
 const root = new URL('../', import.meta.url)
 const page = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
+describe('the first sample of the README', () => {
+  it('is a workflow in code, no longer than what others begin with (29 and 39 lines)', () => {
+    const [sample = ''] = /(?<=\n```ts\n)[^]*?(?=\n```)/.exec(page('README.md')) ?? []
+    expect(sample).toMatch(/defineWorkflow\([^]*createRuntime\(/)
+    expect(sample.split('\n').length).toBeLessThanOrEqual(29)
+  })
+})
+
 describe('the glossary', () => {
   const section = page('docs/architecture.md').split('## Words\n')[1]?.split('\n## ')[0] ?? ''
   const words = [...section.matchAll(/^\| ([^|]+) \| [^|]+ \|$/gm)]
