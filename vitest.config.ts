@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { isLong } from './test/support/effort.js'
-import { filesLeftOut, longFiles } from './test/support/long-files.js'
+import { filesLeftOut } from './test/support/long-files.js'
 
 /** Tests that count operations: of code that a test before them has compiled, nothing is counted. */
 const counted = [
@@ -11,16 +10,6 @@ const counted = [
   'test/unit/core/escapes.test.ts',
   'test/unit/core/json-places.test.ts'
 ]
-
-/** Ends with units, most of which are short, so that no core waits for one last file. */
-class UnitsLast extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isShort = ({ moduleId }: TestSpecification) =>
-      moduleId.includes('/test/unit/') && !longFiles.some((name) => moduleId.endsWith(name))
-    const inOrder = await super.sort(files)
-    return [...inOrder.filter((file) => !isShort(file)), ...inOrder.filter(isShort)]
-  }
-}
 
 // Behind the name of vitest's own command.
 const leftOut = filesLeftOut(process.argv.slice(3))
@@ -38,7 +27,6 @@ export default defineConfig({
     // The build is loaded as Node loads it, not compiled once more.
     server: { deps: { external: [/\/dist\/(src|docs-compiled)\//] } },
     restoreMocks: true,
-    sequence: { sequencer: UnitsLast },
     projects: [
       {
         extends: true,

@@ -2,7 +2,7 @@ import { ledgerError } from '../../core/index.js'
 import { inspectLocation } from '../location/index.js'
 import type { HeldStore } from '../owner/held-store.js'
 import type { Restoring } from '../restoring.js'
-import { type ImportOptions, importOf, type LocationImport, replaceHeld } from './import-closed.js'
+import { type ImportOptions, importOf, type LocationImport, replaceHeld } from './importing.js'
 import { SnapshotReader } from './read.js'
 
 /** A ledger that this process has open. */

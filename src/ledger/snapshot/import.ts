@@ -1,7 +1,7 @@
 import type { IdentityId } from '../../core/index.js'
 import type { Store } from '../stores/port.js'
-import type { ImportOptions, LocationImport } from './import-closed.js'
 import type { OpenLedger } from './import-open.js'
+import type { ImportOptions, LocationImport } from './importing.js'
 
 // Few of the processes that load the library or open a ledger read a snapshot.
 
@@ -19,7 +19,7 @@ export async function importSnapshot(
   location: string,
   options: ImportOptions
 ): Promise<LocationImport> {
-  const { importIntoClosed } = await import('./import-closed.js')
+  const { importIntoClosed } = await import('./importing.js')
   return importIntoClosed(location, options)
 }
 
@@ -42,6 +42,6 @@ export async function importIntoOpen(
 export async function openSnapshot(
   path: string
 ): Promise<{ readonly store: Store; readonly identity: IdentityId }> {
-  const { storeOfSnapshot } = await import('./import-closed.js')
+  const { storeOfSnapshot } = await import('./importing.js')
   return storeOfSnapshot(path)
 }
