@@ -121,6 +121,7 @@ export {
   canonicalize,
   canonicalizeLedgerValue,
   canonicalizeOwn,
+  canonicalizeOwnLedgerValue,
   canonicalizing,
   canonicalizingLedgerValue,
   canonicalString,
@@ -148,7 +149,8 @@ export {
   type JsonArray,
   type JsonObject,
   jsonIn,
-  objectOf
+  objectOf,
+  setOwn
 } from './json/value.js'
 export * as limits from './limits.js'
 export { once } from './once.js'

@@ -5,6 +5,8 @@ export const JSON_DEPTH_MAX = 64
 /** Keys of objects whose canonical form is kept in memory for the next object, and their length. */
 export const KEY_LITERALS_MAX = 1_024
 export const KEY_LITERAL_LENGTH_MAX = 64
+/** Types of AIS whose form is kept in memory for the next value of that type. */
+export const TYPES_KEPT_MAX = 1_024
 /** Size of a document's text (formats.md §10). */
 export const DOCUMENT_BYTES_MAX = 1024 * 1024
 /** Size of a document's text that is YAML and no JSON: its library reads it in one call. */

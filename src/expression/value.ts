@@ -8,8 +8,8 @@ import {
   isSliceFull,
   type Json,
   type JsonObject,
-  objectOf,
   type Pieces,
+  setOwn,
   spendWork,
   type TallyError
 } from '../core/index.js'
@@ -211,15 +211,17 @@ type Member<Of = Evaluated> = readonly [key: string, part: Of]
 function membersIn(members: readonly Member[]): Evaluated {
   return {
     evaluate: (bindings) => {
-      const entries: [string, Json][] = []
-      const amounts: (readonly string[])[] = []
+      const object: Record<string, Json> = {}
+      let amounts: (readonly string[])[] | undefined
       for (const [key, part] of members) {
         const result = part.evaluate(bindings)
         if (!result.ok) return result
-        entries.push([key, result.value])
-        for (const path of result.amounts ?? []) amounts.push([key, ...path])
+        setOwn(object, key, result.value)
+        if (result.amounts === undefined) continue
+        amounts ??= []
+        for (const path of result.amounts) amounts.push([key, ...path])
       }
-      return evaluated(objectOf(entries), amounts)
+      return evaluated(object, amounts)
     }
   }
 }
@@ -241,20 +243,23 @@ function itemsIn(items: readonly Evaluated[]): Evaluated {
   return {
     evaluate: (bindings: JsonObject) => {
       const list: Json[] = []
-      const amounts: (readonly string[])[] = []
-      for (const [index, part] of items.entries()) {
+      let amounts: (readonly string[])[] | undefined
+      for (const part of items) {
         const result = part.evaluate(bindings)
         if (!result.ok) return result
-        list.push(result.value)
-        for (const path of result.amounts ?? []) amounts.push([String(index), ...path])
+        const index = list.push(result.value) - 1
+        if (result.amounts === undefined) continue
+        amounts ??= []
+        for (const path of result.amounts) amounts.push([String(index), ...path])
       }
       return evaluated(list, amounts)
     }
   }
 }
 
-function evaluated(value: Json, amounts: AmountPaths): EvaluationResult {
-  return amounts.length === 0 ? { ok: true, value } : { ok: true, value, amounts }
+function evaluated(value: Json, amounts: AmountPaths | undefined): EvaluationResult {
+  const isNone = amounts === undefined || amounts.length === 0
+  return isNone ? { ok: true, value } : { ok: true, value, amounts }
 }
 
 /** Of all parts, with repetitions: those go at the root, once for the whole value. */

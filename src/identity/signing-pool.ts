@@ -103,8 +103,8 @@ const defaults: Required<SigningPoolOptions> = {
   firstPlace: 0,
   // Starting a thread takes tens of milliseconds.
   startHashes: 8,
-  // Waking it costs the caller a third of a signature.
-  wakeHashes: 4
+  // Waking it costs the caller a third of a signature or more.
+  wakeHashes: 8
 }
 
 export interface MemberOptions {

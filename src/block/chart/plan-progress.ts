@@ -8,7 +8,7 @@ import type { ParentSink } from './parent-table.js'
 import type { PlanDelivery, PlanNodeEnd } from './plan-results.js'
 import { failedResponse, type Response, reasons, type WaitReason } from './protocol.js'
 import type { Repair } from './retry-policy.js'
-import { itemAt, type Rows, withItem } from './rows.js'
+import { type Rows, RowsChange } from './rows.js'
 
 /** What a plan chart's functions look up: the compiled graph, beside the chart that is its data. */
 export interface PlanLibrary {
@@ -138,7 +138,7 @@ export class Progress {
   readonly #library: PlanLibrary
   readonly #before: PlanContext
   readonly #ready: number[]
-  #nodes: Rows<NodeState>
+  readonly #nodes: RowsChange<NodeState>
   #lanes: PlanContext['lanes']
   #active: number
   #waiting: number
@@ -151,7 +151,7 @@ export class Progress {
     this.#library = library
     this.#before = context
     this.#ready = [...context.ready]
-    this.#nodes = context.nodes
+    this.#nodes = new RowsChange(context.nodes)
     this.#lanes = context.lanes
     this.#active = context.active
     this.#waiting = context.waiting
@@ -176,7 +176,7 @@ export class Progress {
       wait: before.wait,
       runId: before.runId,
       childExecutions: before.childExecutions,
-      nodes: this.#nodes,
+      nodes: this.#nodes.rows,
       lanes: this.#lanes,
       ready: this.#ready.length === 0 || this.#failure !== null ? noPlaces : this.#ready,
       active: this.#active,
@@ -385,15 +385,15 @@ export class Progress {
   }
 
   #node(nodeIndex: number): PlanNode {
-    return present(this.#library.nodes[nodeIndex], `node ${nodeIndex}`)
+    return present(this.#library.nodes[nodeIndex], 'a node of the plan')
   }
 
   #at(nodeIndex: number): NodeState {
-    return present(itemAt(this.#nodes, nodeIndex), `node ${nodeIndex}`)
+    return present(this.#nodes.at(nodeIndex), 'how a node of the plan stands')
   }
 
   #set(nodeIndex: number, state: NodeState): void {
-    this.#nodes = withItem(this.#nodes, nodeIndex, state)
+    this.#nodes.set(nodeIndex, state)
   }
 }
 

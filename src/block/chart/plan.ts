@@ -1,6 +1,6 @@
 import type { AnyActorLogic } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
-import type { Json, Pieces } from '../../core/index.js'
+import { type Json, objectOf, type Pieces } from '../../core/index.js'
 import {
   begunRun,
   cancelledResponse,
@@ -82,7 +82,7 @@ export class PlanQuestions implements ParentQuestions<PlanContext> {
       const node = nodes[ends.length]
       if (node !== undefined) ends.push(endOf(node, state, { ends, nodes, withData }))
     }
-    return Object.fromEntries(nodes.map(({ name }, nodeIndex) => [name, plain(ends[nodeIndex])]))
+    return objectOf(nodes.map(({ name }, nodeIndex) => [name, plain(ends[nodeIndex])] as const))
   }
 
   decision(context: PlanContext, event: CompositeEvent): RetryDecision {

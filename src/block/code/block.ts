@@ -30,6 +30,11 @@ export interface BlockCode {
   parseInput(value: Json): Parsed
   parseOutput(value: unknown): Parsed
   run(ctx: BlockContext, input: unknown): unknown
+  /**
+   * What it asks for and gives is data that its code has put together, without accessors and
+   * proxies; for blocks of this library only.
+   */
+  readonly makesPlainData?: true
 }
 
 /** A leaf block in TypeScript. Trusted: it runs in this process and is not sandboxed (K8). */
@@ -87,6 +92,8 @@ export interface Block {
    * literals; for blocks of this library only.
    */
   readonly sharesInput?: true
+  /** As {@link BlockCode.makesPlainData}. */
+  readonly makesPlainData?: true
   /**
    * Intents that it serves need a grant of its capabilities for its code hash (K5): its code is
    * a stranger's, as a tool's of an MCP server is.

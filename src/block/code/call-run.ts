@@ -43,6 +43,7 @@ import { exchangeBy } from './exchange.js'
 import { GivenTurn } from './given-turn.js'
 import { CallRunIntentPort } from './intent-port.js'
 import { LazyMembers } from './lazy-signal.js'
+import { ledgerTextBy } from './ledger-text.js'
 import { effectFailure, failure, isThenable, type Outcome, outcomeOf, refusal } from './outcome.js'
 import { resultOutcome } from './result-outcome.js'
 import { blockState } from './state-view.js'
@@ -367,7 +368,7 @@ export class CallRun {
     const seq = this.calls
     if (seq > limits.ATTEMPT_EFFECTS_MAX) throw new BlockFailure('too_many_effects', { seq })
     // The copy also keeps later changes by the code out of what was hashed.
-    const text = canonicalizeLedgerValue(request)
+    const text = ledgerTextBy(this.#acting, request)
     const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
     if (bytes !== undefined) throw new BlockFailure('request_too_large', { effect, bytes })
     const copy = JSON.parse(text) as Json

@@ -1,5 +1,6 @@
-import { bytesOver, canonicalizeLedgerValue, isTallyError, limits } from '../../core/index.js'
+import { bytesOver, isTallyError, limits } from '../../core/index.js'
 import type { Attribution, BlockCode } from './block.js'
+import { ledgerTextBy } from './ledger-text.js'
 import { failure, type Outcome, outcomeOf, refusal } from './outcome.js'
 
 /** The outcome of a value that code has returned, by the schema of the block and by who acted. */
@@ -13,7 +14,7 @@ export function resultOutcome(
     if (!parsed.ok) return refusal('invalid_output', 'InvalidOutput', parsed)
     const refused = attribution?.refusal?.(parsed.value)
     if (refused !== undefined) return failure(refused.reason, 'InvalidOutput', refused.details)
-    const text = canonicalizeLedgerValue(parsed.value)
+    const text = ledgerTextBy(block, parsed.value)
     const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
     if (bytes !== undefined) return failure('output_too_large', 'InvalidOutput', { bytes })
     return { ok: true, text }

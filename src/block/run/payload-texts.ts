@@ -3,7 +3,9 @@ import {
   flatText,
   isJsonObject,
   type Json,
-  type KnownTexts
+  type JsonObject,
+  type KnownTexts,
+  setOwn
 } from '../../core/index.js'
 
 /** A literal of a definition: its canonical JSON, and itself with its members in that order. */
@@ -35,23 +37,40 @@ export class Literals implements KnownTexts {
   }
 
   /**
-   * A payload as its canonical JSON reads, but with the same literals in it each time: only for
-   * code that changes nothing of what it is given.
+   * A payload as its canonical JSON reads, but with the same literals in it each time, and with the
+   * parts that read like that as they are: only for code that changes nothing of what it is given.
    */
   copyOf(payload: Json): Json {
     // What JSON makes of the negative zero.
     if (typeof payload !== 'object' || payload === null) return payload === 0 ? 0 : payload
     const literal = this.#literalOf(payload)
     if (literal !== undefined) return literal.value
-    if (Array.isArray(payload)) return payload.map((item: Json) => this.copyOf(item))
-    if (!isJsonObject(payload)) return payload
-    const keys = Object.keys(payload)
-    if (keys.includes('__proto__')) return JSON.parse(canonicalize(payload)) as Json
-    const copy: Record<string, Json> = {}
-    for (const key of keys.length > 1 ? keys.sort() : keys) {
-      copy[key] = this.copyOf(payload[key] ?? null)
+    if (Array.isArray(payload)) return this.#listOf(payload as readonly Json[])
+    return isJsonObject(payload) ? this.#objectOf(payload) : payload
+  }
+
+  #listOf(list: readonly Json[]): Json {
+    const copy = list.map((item) => this.copyOf(item))
+    return copy.every((item, index) => Object.is(item, list[index])) ? list : copy
+  }
+
+  #objectOf(object: JsonObject): Json {
+    const keys = Object.keys(object)
+    let isSame = true
+    let before: string | undefined
+    for (const key of keys) {
+      isSame &&= before === undefined || before < key
+      before = key
     }
-    return copy
+    if (!isSame) keys.sort()
+    const copy: Record<string, Json> = {}
+    for (const key of keys) {
+      const member = object[key] ?? null
+      const copied = this.copyOf(member)
+      isSame &&= Object.is(copied, member)
+      setOwn(copy, key, copied)
+    }
+    return isSame ? object : copy
   }
 
   #collect(value: Json | undefined): void {

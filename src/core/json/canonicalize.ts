@@ -106,6 +106,11 @@ export function canonicalizeLedgerValue(value: unknown): string {
   return attempt(value, 0, 'ledger', undefined) ?? refuse(value, true)
 }
 
+/** {@link canonicalizeLedgerValue} of data that this program has put together itself. */
+export function canonicalizeOwnLedgerValue(value: unknown): string {
+  return attempt(value, 0, 'own ledger', undefined) ?? refuse(value, true)
+}
+
 // Strings of printable ASCII without quote and backslash need no escaping.
 const plainText = /^[ !#-[\]-~]*$/
 
@@ -121,8 +126,16 @@ function literalOf(text: string): string | undefined {
   return text.isWellFormed() ? JSON.stringify(text) : undefined
 }
 
-/** Whose values they are: anybody's, anybody's that the ledger is to keep, or our own. */
-type Origin = 'any' | 'ledger' | 'own'
+/** Whose values they are, anybody's or our own, and whether the ledger is to keep them. */
+type Origin = 'any' | 'ledger' | 'own' | 'own ledger'
+
+function isOurs(origin: Origin): boolean {
+  return origin === 'own' || origin === 'own ledger'
+}
+
+function isKept(origin: Origin): boolean {
+  return origin === 'ledger' || origin === 'own ledger'
+}
 
 /**
  * Canonical text, or undefined when there is anything to refuse: `refuse` then says what and where.
@@ -139,14 +152,13 @@ function attempt(
       return literalOf(value)
     case 'number':
       if (Number.isSafeInteger(value)) return `${value}`
-      if (!Number.isFinite(value) || (origin === 'ledger' && Number.isInteger(value)))
-        return undefined
+      if (!Number.isFinite(value) || (isKept(origin) && Number.isInteger(value))) return undefined
       return `${value}`
     case 'boolean':
       return value ? 'true' : 'false'
     case 'object':
       if (value === null) return 'null'
-      if (depth >= JSON_DEPTH_MAX || (origin !== 'own' && types.isProxy(value))) return undefined
+      if (depth >= JSON_DEPTH_MAX || (!isOurs(origin) && types.isProxy(value))) return undefined
       return (
         known?.get(value) ??
         (Array.isArray(value)
@@ -165,7 +177,7 @@ function attemptArray(
   known: KnownTexts | undefined
 ): string | undefined {
   if (!isArrayPrototype(Object.getPrototypeOf(value))) return undefined
-  const isOwn = origin === 'own'
+  const isOwn = isOurs(origin)
   if (!isOwn && Reflect.ownKeys(value).length !== value.length + 1) return undefined
   let text = '['
   for (let index = 0; index < value.length; index += 1) {
@@ -185,13 +197,14 @@ function attemptObject(
 ): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (!isLiteralPrototype(prototype)) return undefined
-  const isOwn = origin === 'own'
+  const isOwn = isOurs(origin)
   const keys = isOwn ? inOrder(Object.keys(value)) : sortedKeys(value)
   if (keys === undefined) return undefined
   const members = value as Readonly<Record<string, unknown>>
+  const isForLedger = isKept(origin)
   let text = ''
   for (const key of keys) {
-    if (origin === 'ledger' && key.charCodeAt(0) === 36) return undefined
+    if (isForLedger && key.charCodeAt(0) === 36) return undefined
     const given = isOwn ? members[key] : memberOf(value, key)
     const member = attempt(given, depth + 1, origin, known)
     const literal = keyLiteral(key)

@@ -28,8 +28,8 @@ export function objectOf<Value>(entries: Iterable<readonly [string, Value]>): {
   return made
 }
 
-/** Assigned, a member of that name would be the prototype. */
-function setOwn<Value>(made: Record<string, Value>, key: string, value: Value): void {
+/** Sets a member, whatever its name: assigned, `__proto__` would be the prototype. */
+export function setOwn<Value>(made: Record<string, Value>, key: string, value: Value): void {
   if (key !== '__proto__') made[key] = value
   else Object.defineProperty(made, key, { ...plainMember, value })
 }

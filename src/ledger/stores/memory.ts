@@ -54,9 +54,9 @@ class MemoryStore implements Store {
   }
 }
 
-/** Applies an item whose condition holds; keeps copies of the bytes. */
+/** Applies an item whose condition holds; keeps its bytes, which are the store's from then on. */
 export function apply(values: SortedMap<Uint8Array>, item: StoreItem): void {
-  for (const [key, value] of item.puts) values.set(key, Buffer.from(value))
+  for (const [key, value] of item.puts) values.set(key, value)
   for (const key of item.deletes) values.delete(key)
 }
 

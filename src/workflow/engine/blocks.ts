@@ -94,6 +94,7 @@ function nodeBlock(values: ValuesOf, definition: BlockDefinition<NodeInput, Node
   return Object.freeze<Block>({
     ...block,
     sharesInput: true,
+    makesPlainData: true,
     refuses: (answer) => nodeRefusal(answer, values),
     parseInput: (given) => {
       const value = readNodeInput(given)

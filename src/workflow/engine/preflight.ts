@@ -55,6 +55,7 @@ export function preflightBlock(values: () => CompileValues, version: string): Bl
   return Object.freeze<Block>({
     ...block,
     sharesInput: true,
+    makesPlainData: true,
     refuses: () => 'what is missing is mended outside of the run: then retry it'
   })
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import { isJsonObject, type Json, type JsonObject, setOwn } from '../../core/index.js'
 import { type AisType, parseType } from './type.js'
 
 /** A value in the one form its type has, or what is wrong with it. */
@@ -207,13 +207,13 @@ export function typedMembers(
   types: readonly { readonly name: string; readonly type: string }[],
   values: JsonObject
 ): Typed {
-  const entries: [string, Json][] = []
+  const members: Record<string, Json> = {}
   for (const { name, type } of types) {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
     if (value === undefined) return bad(`there is no ${name}`)
     const typed = typedAs(type, value)
     if (!typed.ok) return bad(`${name}: ${typed.problem}`)
-    entries.push([name, typed.value])
+    setOwn(members, name, typed.value)
   }
-  return good(Object.fromEntries(entries))
+  return good(members)
 }

@@ -1,3 +1,5 @@
+import { limits } from '../../core/index.js'
+
 /**
  * The types of AIS parameters, inputs and returns. Numbers on chain are decimal strings (W4): a
  * `token_amount` is a decimal number for people or `max`, an `intN` or `uintN` is in atomic units.
@@ -43,7 +45,20 @@ export function isAisType(text: string): boolean {
  *
  * @example parseType('array<uint8>') // { kind: 'array', item: { kind: 'integer', ... } }
  */
-export function parseType(text: string, depth = 0): AisType | undefined {
+export function parseType(text: string): AisType | undefined {
+  const known = knownTypes.get(text)
+  if (known !== undefined) return known
+  const type = typeIn(text, 0)
+  const isKept = knownTypes.size < limits.TYPES_KEPT_MAX && text.length <= KEPT_TEXT_LENGTH_MAX
+  if (isKept && type !== undefined) knownTypes.set(text, type)
+  return type
+}
+
+/** Types are few and come again with each node: each is read once. */
+const knownTypes = new Map<string, AisType>()
+const KEPT_TEXT_LENGTH_MAX = 64
+
+function typeIn(text: string, depth: number): AisType | undefined {
   if (depth > depthMax) return undefined
   const trimmed = text.trim()
   if (isSimple(trimmed)) return { kind: trimmed }
@@ -59,7 +74,7 @@ export function parseType(text: string, depth = 0): AisType | undefined {
     return size >= 1 && size <= 32 ? { kind: 'fixed_bytes', size } : undefined
   }
   if (trimmed.startsWith('array<') && trimmed.endsWith('>')) {
-    const item = parseType(trimmed.slice('array<'.length, -1), depth + 1)
+    const item = typeIn(trimmed.slice('array<'.length, -1), depth + 1)
     return item === undefined ? undefined : { kind: 'array', item }
   }
   if (trimmed.startsWith('tuple<') && trimmed.endsWith('>')) {
@@ -75,7 +90,7 @@ function isSimple(text: string): text is SimpleKind {
 function tupleOf(text: string, depth: number): AisType | undefined {
   const members: AisType[] = []
   for (const part of partsOf(text)) {
-    const member = parseType(part, depth + 1)
+    const member = typeIn(part, depth + 1)
     if (member === undefined) return undefined
     members.push(member)
   }

@@ -56,27 +56,25 @@ interface Around {
 export class ValueMemo {
   readonly #known = new WeakMap<AisValue, (Around & { readonly result: ValueResult })[]>()
 
-  take(value: AisValue, around: Around, compile: () => ValueResult): ValueResult {
+  get({ value, scope }: ScopedValue, place: string, amounts: Around['amounts']) {
+    for (const one of this.#known.get(value) ?? []) {
+      const isSame = one.scope === scope && one.place === place && areSame(one.amounts, amounts)
+      if (isSame) return one.result
+    }
+    return undefined
+  }
+
+  keep({ value, scope }: ScopedValue, place: string, amounts: Around['amounts'], of: ValueResult) {
+    const one = { scope, place, amounts, result: of }
     const results = this.#known.get(value)
-    const known = results?.find((one) => isSame(one, around))
-    if (known !== undefined) return known.result
-    const result = compile()
-    const { scope, place, amounts } = around
-    const one = { scope, place, amounts, result }
     if (results === undefined) this.#known.set(value, [one])
     else results.push(one)
-    return result
   }
 }
 
-function isSame(one: Around, other: Around): boolean {
-  if (one.scope !== other.scope || one.place !== other.place) return false
-  const { amounts } = one
-  if (amounts === other.amounts) return true
-  return (
-    amounts.length === other.amounts.length &&
-    amounts.every((name, index) => name === other.amounts[index])
-  )
+function areSame(one: Around['amounts'], other: Around['amounts']): boolean {
+  if (one === other) return true
+  return one.length === other.length && one.every((name, index) => name === other[index])
 }
 
 /**
@@ -89,9 +87,12 @@ export function compileAisValue(
   values: CompileValues,
   amounts: readonly string[] = []
 ): ValueResult {
-  const compile = () => compiledValue(scoped, place, values, amounts)
-  const { scope, value } = scoped
-  return values.memo?.take(value, { scope, place, amounts }, compile) ?? compile()
+  const { memo } = values
+  const known = memo?.get(scoped, place, amounts)
+  if (known !== undefined) return known
+  const result = compiledValue(scoped, place, values, amounts)
+  memo?.keep(scoped, place, amounts, result)
+  return result
 }
 
 /** {@link compileAisValue} in pieces, of a value that was not compiled before. */
