@@ -21,9 +21,35 @@ const CODED_HEADER_BYTES = 27
 export function wrapValue(key: string, body: string | Uint8Array): Buffer {
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
   const value = Buffer.allocUnsafe(HEADER_BYTES + length)
-  value[0] = VERSION
   if (typeof body === 'string') value.write(body, HEADER_BYTES)
   else value.set(body, HEADER_BYTES)
+  return headed(key, value)
+}
+
+/** Wraps text that comes in pieces: joined, it would be copied once more. */
+export function wrapPieces(key: string, pieces: readonly string[]): Buffer {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const value = Buffer.allocUnsafe(HEADER_BYTES + length + CHARACTER_BYTES_MAX)
+  let end = HEADER_BYTES
+  for (const piece of pieces) {
+    const written = value.write(piece, end)
+    // Most text is ASCII and need not be measured; there is room to see of each piece that it is.
+    if (written !== piece.length) return wrapValue(key, pieces.join(''))
+    end += written
+  }
+  return headed(key, value.subarray(0, end))
+}
+
+/** Bytes of the body of a value that {@link wrapValue} has made. */
+export function bodyBytes(value: Uint8Array): number {
+  return value.byteLength - HEADER_BYTES
+}
+
+const CHARACTER_BYTES_MAX = 4
+
+/** A value with its body in place. */
+function headed(key: string, value: Buffer): Buffer {
+  value[0] = VERSION
   value.writeUInt32BE(crc32(value.subarray(HEADER_BYTES), crc32(key)), 1)
   return value
 }

@@ -1,5 +1,6 @@
 import {
   canonicalize,
+  canonicalizeOwn,
   flatText,
   isJsonObject,
   type Json,
@@ -118,14 +119,14 @@ export class PayloadTexts implements KnownTexts {
   /** Canonical JSON of a payload. */
   of(payload: Json): string {
     this.#look(payload, 0)
-    return canonicalize(payload, this)
+    return canonicalizeOwn(payload, this)
   }
 
   /** What is met for the second time is written for good. */
   #look(value: Json, depth: number): void {
     if (typeof value !== 'object' || value === null || this.#texts.has(value)) return
     if (this.#seen.has(value)) {
-      this.#texts.set(value, canonicalize(value))
+      this.#texts.set(value, canonicalizeOwn(value))
       return
     }
     if (depth > 0) this.#seen.add(value)
@@ -152,10 +153,10 @@ export class WrittenPayloads {
   }
 
   of(payload: Json): string {
-    if (typeof payload !== 'object' || payload === null) return canonicalize(payload)
+    if (typeof payload !== 'object' || payload === null) return canonicalizeOwn(payload)
     if (this.#kept?.of === payload) return this.#kept.text
     if (this.#last?.of === payload) return this.#last.text
-    const text = canonicalize(payload, this.#knownTexts())
+    const text = canonicalizeOwn(payload, this.#knownTexts())
     this.#last = { of: payload, text }
     return text
   }

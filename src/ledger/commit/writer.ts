@@ -10,7 +10,7 @@ import {
 } from '../../core/index.js'
 import { headAfter } from '../chain/chain-head.js'
 import type { DerivableCommit } from '../derived/unflushed-records.js'
-import { wrapValue } from '../envelope.js'
+import { bodyBytes, wrapPieces, wrapValue } from '../envelope.js'
 import type { Position } from '../item.js'
 import type { StoreKeys } from '../keys.js'
 import { type LogFrontier, leafHash } from '../log/index.js'
@@ -84,16 +84,12 @@ export class CommitWriter {
     const head = headAfter({ epoch, seq: seq + 1, ...after })
     const headBytes = wrapValue(this.#keys.head, encodeHead(head))
     const key = this.#keys.commit(seq)
+    const value = wrapPieces(key, record.pieces)
     const { puts, deletes, changedKeys } = this.#changes(items)
     const [applied] = await this.#store.commit([
       {
         condition: { key: this.#keys.head, value: this.#headBytes },
-        puts: [
-          [key, wrapValue(key, record.text)],
-          [this.#keys.head, headBytes],
-          ...puts,
-          ...record.largeBlobs
-        ],
+        puts: [[key, value], [this.#keys.head, headBytes], ...puts, ...record.largeBlobs],
         deletes
       }
     ])
@@ -112,7 +108,7 @@ export class CommitWriter {
       written: {
         position,
         units: record.receipts.length,
-        bytes: Buffer.byteLength(record.text),
+        bytes: bodyBytes(value),
         receipts: head.receipts,
         durationMs: elapsedMs() - from
       }
@@ -120,7 +116,7 @@ export class CommitWriter {
   }
 
   #record(items: readonly QueuedItem[]): {
-    readonly text: string
+    readonly pieces: readonly string[]
     readonly frontier: LogFrontier
     readonly leaves: readonly Uint8Array[]
     readonly receipts: DerivableCommit['receipts']
@@ -131,7 +127,7 @@ export class CommitWriter {
     const receipts: { unitId: DerivableCommit['receipts'][number]['unitId']; receiptHash: Hash }[] =
       []
     const largeBlobs: (readonly [string, Uint8Array])[] = []
-    let text = headerLine({ epoch, leaves: this.#frontier.size, receipts: receiptCount, seq })
+    const pieces = [headerLine({ epoch, leaves: this.#frontier.size, receipts: receiptCount, seq })]
     const logged = (signed: string): string => {
       leaves.push(leafHash(signed))
       return signed
@@ -145,7 +141,7 @@ export class CommitWriter {
       if (receipt !== undefined) {
         receipts.push({ unitId: receipt.unitId, receiptHash: receipt.hash })
       }
-      text += itemLines({
+      const lines = itemLines({
         runId,
         entries,
         blobs: inRecord,
@@ -159,9 +155,10 @@ export class CommitWriter {
         },
         evidence: evidence && logged(evidence.text())
       })
+      pieces.push(lines)
     }
     const frontier = this.#frontier.appendAll(leaves)
-    return { text, frontier, leaves, receipts, largeBlobs }
+    return { pieces, frontier, leaves, receipts, largeBlobs }
   }
 
   /** The last change of each key of a batch. */

@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalize, canonicalizeLedgerValue, isTallyError } from '../../../src/core/index.js'
+import {
+  canonicalize,
+  canonicalizeLedgerValue,
+  canonicalizeOwnLedgerValue,
+  isTallyError
+} from '../../../src/core/index.js'
 import { canonicalString } from '../../../src/core/json/canonicalize.js'
 
 /** What `canonicalize` refuses, with the place and the reason that it gives. */
@@ -188,5 +193,24 @@ describe('a value that the ledger does not keep', () => {
     (value) => {
       expect(canonicalizeLedgerValue(value)).toBe(JSON.stringify(value))
     }
+  )
+})
+
+it('plain data is refused alike whoever has made it, where the ledger is to keep it', () => {
+  const keys = fc.constantFrom('a', 'b', '$', '$a', 'a$', '__proto__')
+  const big = fc.constantFrom(2 ** 53, -(2 ** 53), 2 ** 53 - 1, 1e300, 0.5, -0)
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.oneof(big, fc.constantFrom('x', '\ud800', null, true, undefined, Number.NaN)),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(keys, tie('value'), { maxKeys: 3, noNullPrototype: true })
+    )
+  }))
+  fc.assert(
+    fc.property(value, (given) => {
+      const own = saidOf(() => canonicalizeOwnLedgerValue(given))
+      expect(own).toEqual(saidOf(() => canonicalizeLedgerValue(given)))
+    })
   )
 })

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { unwrapText, unwrapValue, wrapValue } from '../../../../src/ledger/envelope.js'
+import {
+  bodyBytes,
+  unwrapText,
+  unwrapValue,
+  wrapPieces,
+  wrapValue
+} from '../../../../src/ledger/envelope.js'
 import vectors from '../../../vectors/value-envelope.json' with { type: 'json' }
 
 describe('value envelope', () => {
@@ -20,6 +26,20 @@ describe('value envelope', () => {
         expect(wrapValue(key, Buffer.from(body))).toEqual(wrapValue(key, body))
       })
     )
+  })
+
+  it('wraps pieces of text as it wraps the whole', () => {
+    // Also of characters of two to four bytes, and half ones, at every place.
+    const unit = fc.constantFrom('a', '~', '\u0000', 'é', '€', '🙂', '\ud83d', '\ude42')
+    const piece = fc.string({ unit, maxLength: 6 })
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 5 }), (pieces) => {
+        const whole = wrapValue('r/1', pieces.join(''))
+        expect(wrapPieces('r/1', pieces)).toEqual(whole)
+        expect(bodyBytes(whole)).toBe(Buffer.byteLength(pieces.join('')))
+      })
+    )
+    expect(wrapPieces('r/1', ['éa'])).toEqual(wrapValue('r/1', 'éa'))
   })
 
   it('L4: finds every single flipped bit', () => {

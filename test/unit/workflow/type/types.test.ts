@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../../../src/core/index.js'
+import { type Json, limits } from '../../../../src/core/index.js'
 import { brokenConstraint, compareDecimals, typedAs } from '../../../../src/workflow/type/check.js'
-import { isAisType } from '../../../../src/workflow/type/type.js'
+import { isAisType, parseType } from '../../../../src/workflow/type/type.js'
 
 const accepted: readonly (readonly [string, Json, Json])[] = [
   ['uint256', '0', '0'],
@@ -111,4 +111,20 @@ describe('W4: types', () => {
       undefined
     )
   })
+})
+
+it('types are read alike for the first time, again, and when many were read before', () => {
+  const many = Array.from({ length: limits.TYPES_KEPT_MAX + 8 }, (_, index) => {
+    const digits = index.toString(2).padStart(11, '0').split('')
+    return { text: `tuple<${digits.map((digit) => (digit === '0' ? 'bool' : 'int8'))}>`, digits }
+  })
+  for (let time = 0; time < 2; time += 1) {
+    for (const { text, digits } of many) {
+      const kinds = digits.map((digit) => (digit === '0' ? 'bool' : 'integer'))
+      const type = parseType(text)
+      expect(type?.kind === 'tuple' && type.members.map(({ kind }) => kind)).toEqual(kinds)
+      expect(parseType(`${text}x`)).toBeUndefined()
+    }
+    expect(parseType(' uint8 ')).toEqual({ kind: 'integer', signed: false, bits: 8 })
+  }
 })
