@@ -111,10 +111,11 @@ function printed({ main, words }: Bench): string {
     { encoding: 'utf8' }
   )
   if (status !== 0) throw new Error(`${main} ${words.join(' ')}: ${stderr}`)
-  const ms = /^processor time (\d+)$/m.exec(stderr)?.[1]
+  // Of that process, and of those that it has started for its groups.
+  const times = [...stderr.matchAll(/^processor time (\d+)$/gm)].map(([, ms]) => Number(ms))
   const row: Row = {
     name: PROCESSOR_TIME,
-    value: Number(ms),
+    value: times.reduce((sum, ms) => sum + ms, 0),
     unit: 'ms',
     floor: null,
     ratio: null,

@@ -2,10 +2,14 @@
  * The benchmark suite: `npm run bench`, `npm run bench -- steps.64` for the rows whose names
  * contain that, `--json` for one object per row, `--full` for the sizes of docs/performance.md,
  * `--against DIRECTORY` for `--pairs` with another build, a checkout that was built.
+ *
+ * Each group is measured in a process of its own, which loads nothing of the others: what they load
+ * and leave behind is collected, and passed over by each collection, in the time of who runs then.
  */
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { comparedHeader, comparedLine, comparedWith } from './against.js'
-import { groups } from './groups/index.js'
 import { type Group, type Row, reaches } from './row.js'
 import { countIn, givenWords } from './words.js'
 
@@ -22,6 +26,7 @@ const words = givenWords(usage, () => {
       list: { type: 'boolean', default: false },
       rounds: { type: 'string', default: '5' },
       against: { type: 'string' },
+      group: { type: 'string' },
       pairs: { type: 'string', default: '5' }
     }
   })
@@ -32,24 +37,35 @@ const words = givenWords(usage, () => {
 const isWanted = (name: string) =>
   words.parts.length === 0 || words.parts.some((part) => name.includes(part))
 
-const wanted = groups.filter((group: Group) => group.rows.some(isWanted))
-if (wanted.length === 0) {
-  process.stderr.write(`no row's name contains ${words.parts.join(' or ')}; see --list\n`)
-  process.exit(2)
+if (words.group === undefined) await choose()
+else await measure(words.group)
+
+/** Measures or lists the groups that have a row that is asked for. */
+async function choose(): Promise<void> {
+  const { groups } = await import('./groups/index.js')
+  const wanted = Object.entries(groups).filter(([, { rows }]) => rows.some(isWanted))
+  const names = wanted.flatMap(([, { rows }]) => rows.filter(isWanted))
+  if (names.length === 0) {
+    process.stderr.write(`no row's name contains ${words.parts.join(' or ')}; see --list\n`)
+    process.exitCode = 2
+  } else if (words.list) process.stdout.write(`${names.join('\n')}\n`)
+  else if (words.against === undefined) measureEach(wanted.map(([name]) => name))
+  else compare(words.against, wanted)
 }
 
-if (words.list) {
-  const names = wanted.flatMap(({ rows }) => rows.filter(isWanted))
-  process.stdout.write(`${names.join('\n')}\n`)
-  process.exit(0)
-}
-
-if (words.against === undefined) await measure()
-else compare(words.against)
-
-async function measure(): Promise<void> {
+function measureEach(names: readonly string[]): void {
   if (!words.json) process.stdout.write(`${header()}\n`)
-  for (const group of wanted) {
+  const main = fileURLToPath(import.meta.url)
+  for (const name of names) {
+    const asked = [...process.execArgv, main, ...process.argv.slice(2), '--group', name]
+    const { status } = spawnSync(process.execPath, asked, { stdio: 'inherit' })
+    if (status !== 0) throw new Error(`the group ${name} ended with exit code ${status}`)
+  }
+}
+
+async function measure(name: string): Promise<void> {
+  const module = (await import(`./groups/${name}.js`)) as Readonly<Record<string, Group>>
+  for (const group of Object.values(module)) {
     const rows = await group.measure({ full: words.full, rounds: words.rounds })
     for (const row of rows.filter(({ name }) => isWanted(name))) {
       process.stdout.write(`${words.json ? JSON.stringify(rounded(row)) : line(row)}\n`)
@@ -58,9 +74,9 @@ async function measure(): Promise<void> {
 }
 
 /** Ends with exit code 1 when a row is worse than that of the other build. */
-function compare(directory: string): void {
+function compare(directory: string, wanted: readonly (readonly [string, Group])[]): void {
   if (!words.json) process.stdout.write(`${comparedHeader}\n`)
-  for (const { rows } of wanted) {
+  for (const [, { rows }] of wanted) {
     const names = rows.filter(isWanted)
     const options = { full: words.full, pairs: words.pairs }
     for (const row of comparedWith(directory, names, options)) {

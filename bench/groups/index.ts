@@ -27,8 +27,8 @@ import { together } from './together.js'
 import { workflowWaits } from './workflow-waits.js'
 import { workflows } from './workflows.js'
 
-/** In the order in which they run. */
-export const groups: readonly Group[] = [
+/** By the names of their modules, in the order in which they run. */
+export const groups: Readonly<Record<string, Group>> = {
   together,
   alone,
   effects,
@@ -41,19 +41,19 @@ export const groups: readonly Group[] = [
   resume,
   parked,
   services,
-  handOver,
+  'hand-over': handOver,
   tenants,
   plans,
   intents,
   agents,
   flows,
   workflows,
-  workflowWaits,
+  'workflow-waits': workflowWaits,
   chain,
   chains,
-  consoleGroup,
+  console: consoleGroup,
   page,
   install,
   machine,
   simulation
-]
+}

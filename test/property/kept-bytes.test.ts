@@ -8,7 +8,7 @@ import { openMemoryStore, type Store } from '../../src/ledger/index.js'
 import { FakeClock } from '../../src/testing/fake-clock.js'
 import { openOn } from '../support/lives.js'
 
-/** A store that keeps all bytes that it was ever given, with their hashes at that time. */
+/** A store that keeps all bytes of which it was said that they stay, with their hashes then. */
 function watched() {
   const given: { readonly key: string; readonly value: Uint8Array; readonly hash: string }[] = []
   const inner = openMemoryStore()
@@ -16,7 +16,8 @@ function watched() {
     get: (key) => inner.get(key),
     entries: (range) => inner.entries(range),
     commit: (items) => {
-      for (const [key, value] of items.flatMap(({ puts }) => puts)) {
+      const staying = items.filter(({ bytesStay }) => bytesStay === true)
+      for (const [key, value] of staying.flatMap(({ puts }) => puts)) {
         given.push({ key, value, hash: sha256Hex(value) })
       }
       return inner.commit(items)
@@ -40,7 +41,7 @@ const read = defineBlock({
   }
 })
 
-it('bytes that the store was given never change, whatever the ledger does afterwards', async () => {
+it('bytes of which a store was told that they stay never change, whatever follows', async () => {
   const { given, store } = watched()
   const directory = await mkdtemp(join(tmpdir(), 'tally-bytes-'))
   try {

@@ -1,6 +1,11 @@
-import { bytesOver, isTallyError, limits } from '../../core/index.js'
+import {
+  bytesOver,
+  canonicalizeLedgerValue,
+  canonicalizeOwnLedgerValue,
+  isTallyError,
+  limits
+} from '../../core/index.js'
 import type { Attribution, BlockCode } from './block.js'
-import { ledgerTextBy } from './ledger-text.js'
 import { failure, type Outcome, outcomeOf, refusal } from './outcome.js'
 
 /** The outcome of a value that code has returned, by the schema of the block and by who acted. */
@@ -23,4 +28,11 @@ export function resultOutcome(
     if (!isTallyError(error)) return outcomeOf(error)
     return failure('invalid_output', 'InvalidOutput', { problem: error.message })
   }
+}
+
+/** Canonical JSON of what a block's code asks for or gives. Throws `core.not_ledger_value`. */
+export function ledgerTextBy({ makesPlainData }: BlockCode, value: unknown): string {
+  return makesPlainData === true
+    ? canonicalizeOwnLedgerValue(value)
+    : canonicalizeLedgerValue(value)
 }

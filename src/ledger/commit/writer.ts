@@ -90,7 +90,8 @@ export class CommitWriter {
       {
         condition: { key: this.#keys.head, value: this.#headBytes },
         puts: [[key, value], [this.#keys.head, headBytes], ...puts, ...record.largeBlobs],
-        deletes
+        deletes,
+        bytesStay: true
       }
     ])
     if (applied !== true) throw ledgerError('ledger.fenced', { ledger: this.#identity })

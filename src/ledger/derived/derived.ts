@@ -173,7 +173,7 @@ export class Derived {
       digest: digestCode(this.#codes, digest)
     }
     puts.push(watermarkPut(this.#keys, watermark, this.#form))
-    await this.#store.commit([{ puts, deletes }])
+    await this.#store.commit([{ puts, deletes, bytesStay: true }])
     this.#index.adopt(index)
     this.#watermark = watermark
     this.#digest = digest

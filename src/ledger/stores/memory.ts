@@ -54,9 +54,10 @@ class MemoryStore implements Store {
   }
 }
 
-/** Applies an item whose condition holds; keeps its bytes, which are the store's from then on. */
+/** Applies an item whose condition holds; keeps copies of bytes that may change. */
 export function apply(values: SortedMap<Uint8Array>, item: StoreItem): void {
-  for (const [key, value] of item.puts) values.set(key, value)
+  const { puts, bytesStay } = item
+  for (const [key, value] of puts) values.set(key, bytesStay === true ? value : Buffer.from(value))
   for (const key of item.deletes) values.delete(key)
 }
 

@@ -47,7 +47,9 @@ export interface KeyRange {
 export interface StoreItem {
   /** Applies only while `key` holds exactly `value` (undefined: while it is absent). */
   readonly condition?: { readonly key: string; readonly value: Uint8Array | undefined }
-  /** Applied before the deletes. The bytes are the store's from then on and do not change. */
+  /** Applied before the deletes. The bytes must not change before the commit has settled. */
   readonly puts: readonly (readonly [key: string, value: Uint8Array])[]
   readonly deletes: readonly string[]
+  /** The bytes never change afterwards either: a driver that keeps them needs no copies. */
+  readonly bytesStay?: true
 }
