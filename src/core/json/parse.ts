@@ -8,7 +8,7 @@ import {
 } from '../document/work.js'
 import { coreError } from '../errors/error.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
-import type { Json } from './value.js'
+import { type Json, setOwn } from './value.js'
 
 /**
  * Strict JSON reader for text that comes from outside (formats.md §1). On top of RFC 8259 it
@@ -117,7 +117,7 @@ class Reader {
     let ended = value
     for (let open = this.#open.at(-1); open !== undefined; open = this.#open.at(-1)) {
       if (open.object === undefined) open.array?.push(ended)
-      else setMember(open.object, open.key, ended)
+      else setOwn(open.object, open.key, ended)
       this.#space()
       if (this.#take(',')) {
         this.#key()
@@ -283,15 +283,6 @@ function hexDigit(unit: number): number {
   if (unit >= 0x30 && unit <= 0x39) return unit - 0x30
   const lower = unit | 0x20
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
-}
-
-// Assignment would call the setter of Object.prototype for this one key.
-function setMember(object: Record<string, Json>, key: string, value: Json): void {
-  if (key !== '__proto__') object[key] = value
-  else {
-    const property = { value, enumerable: true, writable: true, configurable: true }
-    Object.defineProperty(object, key, property)
-  }
 }
 
 // RFC 8785 writes large doubles as integers that end in zeros; those digits name the double too.

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RunId } from '../../../../src/core/index.js'
 import { limits } from '../../../../src/core/index.js'
+import { unwrapValue } from '../../../../src/ledger/envelope.js'
 import {
   type Store,
   type StoreItem,
@@ -41,6 +42,25 @@ const isSource = (items: readonly StoreItem[]) =>
   items.some(({ puts }) => puts.some(([key]) => key.includes('/commit/')))
 
 describe('ledger durability', () => {
+  it('says of each commit how long its record is, without the envelope', async () => {
+    const store = watchedStore()
+    const { ledger } = await newLedger({ store })
+    const told: (number | undefined)[] = []
+    ledger.onCommit(({ written }) => told.push(written?.bytes))
+    const before = store.commits.length
+    await commit(ledger, loneItem({ id: 'a', writes: { x: 'é€🙂' } }))
+    await commit(ledger, loneItem({ id: 'b' }))
+    const records = store.commits.slice(before).flatMap((items) => {
+      const puts = items.flatMap((item) => item.puts)
+      return puts.flatMap(([key, value]) =>
+        key.includes('/commit/') ? [unwrapValue(key, value)] : []
+      )
+    })
+    expect(told).toEqual(records.map(({ length }) => length))
+    expect(told).toHaveLength(2)
+    await ledger.close()
+  })
+
   it('L1: one commit puts at most 3 values and one for each changed key', async () => {
     const store = watchedStore()
     const { ledger } = await newLedger({ store })
