@@ -5,6 +5,7 @@
  *
  * Each group is measured in a process of its own, which loads nothing of the others: what they load
  * and leave behind is collected, and passed over by each collection, in the time of who runs then.
+ * Such a process is started with `--group`.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -5,8 +5,9 @@ export const JSON_DEPTH_MAX = 64
 /** Keys of objects whose canonical form is kept in memory for the next object, and their length. */
 export const KEY_LITERALS_MAX = 1_024
 export const KEY_LITERAL_LENGTH_MAX = 64
-/** Types of AIS whose form is kept in memory for the next value of that type. */
+/** Types of AIS whose form is kept in memory for the next value of that type, and their length. */
 export const TYPES_KEPT_MAX = 1_024
+export const TYPE_KEPT_LENGTH_MAX = 64
 /** Size of a document's text (formats.md §10). */
 export const DOCUMENT_BYTES_MAX = 1024 * 1024
 /** Size of a document's text that is YAML and no JSON: its library reads it in one call. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineBlock, EffectFailure, type OpenWait } from '../../src/block/index.js'
 import { canonicalize, canonicalizeLedgerValue, type Json } from '../../src/core/index.js'
-import type { Registrations } from '../../src/runtime/index.js'
+import { createRuntime, MEMORY_LOCATION, type Registrations } from '../../src/runtime/index.js'
 import { cases } from '../support/effort.js'
 import { Machine } from '../support/lives.js'
 
@@ -261,3 +261,33 @@ const trap: ProxyHandler<object> = {
     throw new Error('hostile')
   }
 }
+
+it('B11: a document that is changed once its run has begun changes nothing of the run', async () => {
+  const literal: Record<string, unknown> = { a: 1, deep: { b: [2] } }
+  const given: Json[] = []
+  const changes = defineBlock<Json, null>({
+    name: 'changes',
+    version: '1.0.0',
+    sideEffects: 'none',
+    run: (_, input) => {
+      given.push(structuredClone(input))
+      if (given.length > 1) return null
+      vandalise(literal)
+      Object.defineProperty(literal, 'deep', { enumerable: true, get: () => given.length })
+      return null
+    }
+  })
+  const input = { object: { value: { lit: literal as Json } } }
+  const changed: Json = {
+    schema: 'tally-composite/1',
+    name: 'changed',
+    version: '1.0.0',
+    entry_point: 'first',
+    nodes: { first: { block: 'changes' }, second: { block: 'changes', input } },
+    transitions: { first: 'second' }
+  }
+  await using tally = await createRuntime({ location: MEMORY_LOCATION, blocks: [changes] })
+  expect((await tally.begin(changed).result).status).toBe('done')
+  expect(given).toEqual([{}, { value: { a: 1, deep: { b: [2] } } }])
+  expect(await tally.verify()).toMatchObject({ ok: true, complete: true })
+})

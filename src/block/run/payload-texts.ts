@@ -140,7 +140,10 @@ interface KnownText {
   readonly text: string
 }
 
-/** Canonical JSON of the payloads of one run: one that goes from step to step is written once. */
+/**
+ * Canonical JSON of the payloads of one run: one that goes from step to step is written once.
+ * Payloads are our own data: definitions, inputs, answers and what repairs give are parsed copies.
+ */
 export class WrittenPayloads {
   readonly #literals: (() => Literals) | undefined
   /** The payload written last, and the one that was written elsewhere. */

@@ -49,14 +49,14 @@ export function parseType(text: string): AisType | undefined {
   const known = knownTypes.get(text)
   if (known !== undefined) return known
   const type = typeIn(text, 0)
-  const isKept = knownTypes.size < limits.TYPES_KEPT_MAX && text.length <= KEPT_TEXT_LENGTH_MAX
+  const { TYPES_KEPT_MAX, TYPE_KEPT_LENGTH_MAX } = limits
+  const isKept = knownTypes.size < TYPES_KEPT_MAX && text.length <= TYPE_KEPT_LENGTH_MAX
   if (isKept && type !== undefined) knownTypes.set(text, type)
   return type
 }
 
 /** Types are few and come again with each node: each is read once. */
 const knownTypes = new Map<string, AisType>()
-const KEPT_TEXT_LENGTH_MAX = 64
 
 function typeIn(text: string, depth: number): AisType | undefined {
   if (depth > depthMax) return undefined
