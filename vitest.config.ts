@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { isLong } from './test/support/effort.js'
 import { filesLeftOut } from './test/support/long-files.js'
+import { LongestFirst } from './test/support/longest-first.js'
 
 /** Tests that count operations: of code that a test before them has compiled, nothing is counted. */
 const counted = [
@@ -27,6 +28,7 @@ export default defineConfig({
     // The build is loaded as Node loads it, not compiled once more.
     server: { deps: { external: [/\/dist\/(src|docs-compiled)\//] } },
     restoreMocks: true,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { errorCatalogue, limits } from '../src/core/index.js'
 import { isLong } from './support/effort.js'
 import { filesLeftOut, longFiles } from './support/long-files.js'
+import { longestFiles } from './support/longest-first.js'
 import {
   builtinPlaces,
   codesToCome,
@@ -293,6 +294,11 @@ describe('tests and the repository', () => {
   it('leave files to the long form that are there, one each and in order', () => {
     expect(longFiles.filter((path) => !existsSync(join(root, path)))).toEqual([])
     expect(longFiles).toEqual([...new Set(longFiles)].sort())
+  })
+
+  it('begin with files that are there, one each', () => {
+    expect(longestFiles.filter((path) => !existsSync(join(root, path)))).toEqual([])
+    expect(longestFiles).toEqual([...new Set(longestFiles)])
   })
 
   it('run a file of the long form where a command names it', () => {
