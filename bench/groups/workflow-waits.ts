@@ -10,6 +10,8 @@ import { flowOf, protocol, reading } from '../workflow-documents.js'
 const POLLING = 1_000
 const INTERVAL_MS = 1_000
 const STARTED_AT_ONCE = 500
+/** Until then half of the processor time is that of V8's threads, which compile what polls use. */
+const COMPILED_AFTER_MS = 12_000
 /** A hash for the answer of each poll, and what names it. */
 const GROWTH_BYTES_MAX = 64
 /** Polls of a node after which its recorded results are folded, and keeps no more bodies. */
@@ -62,7 +64,7 @@ async function pollRows(full: boolean): Promise<readonly Row[]> {
     const { user, system } = process.cpuUsage(cpu)
     return { polls: asked - polls, wallMs: elapsedMs() - from, cpuMs: (user + system) / 1_000 }
   }
-  await after(full ? 5_000 : 2_000)
+  await after(COMPILED_AFTER_MS)
   const first = await stretch(full ? 10 : 3)
   const last = await stretch(full ? 10 : 3)
   isOver = true
