@@ -354,23 +354,27 @@ export class CallRun {
 
   #sleep(ms: number): Promise<void> {
     const build = (call: Omit<Call, 'kind'>): Call => ({ kind: 'sleep', ms, ...call })
-    return this.#call<null>(builtInEffects.sleep, { ms }, build).then(() => undefined)
+    // Code without types may give anything, and a zero may have a sign.
+    const isFixed = typeof ms === 'number' && ms > 0
+    return this.#call<null>(builtInEffects.sleep, { ms }, build, isFixed).then(() => undefined)
   }
 
+  /** Hands in a call. `isFixed`: its request is as its text says, and code cannot change it. */
   #call<Result>(
     effect: string,
     request: Json,
-    build: (call: Omit<Call, 'kind'>) => Call
+    build: (call: Omit<Call, 'kind'>) => Call,
+    isFixed = false
   ): Promise<Result> {
     this.#turn?.check(effect)
     this.calls += 1
     const seq = this.calls
     if (seq > limits.ATTEMPT_EFFECTS_MAX) throw new BlockFailure('too_many_effects', { seq })
-    // The copy also keeps later changes by the code out of what was hashed.
     const text = ledgerTextBy(this.#acting, request)
     const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
     if (bytes !== undefined) throw new BlockFailure('request_too_large', { effect, bytes })
-    const copy = JSON.parse(text) as Json
+    // A copy keeps later changes by the code out of what was hashed.
+    const copy = isFixed ? request : (JSON.parse(text) as Json)
     return new Promise<Result>((resolve, reject) => {
       const call = build({
         seq,

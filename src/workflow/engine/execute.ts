@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/index.js'
-import { limits } from '../../core/index.js'
+import { limits, setOwn } from '../../core/index.js'
 import { readChain } from '../../executor/index.js'
 import type { PlanRetry } from '../plan/plan.js'
 import { ownCondition } from '../readiness/readiness.js'
-import { withNodes } from '../readiness/runtime.js'
+import { type NodeValues, withNodes } from '../readiness/runtime.js'
 import { refuseAgain } from './approve.js'
 import { isInDoubt } from './diagnose.js'
 import {
@@ -161,7 +161,8 @@ function holds(
   const { calculated, amounts } = ready
   const isTyped = hasRules(input.spec, 3) && amounts !== undefined
   const own = isTyped ? { outputs, calculated, amounts } : { outputs, calculated }
-  const nodes = { ...gathered.runtime.nodes, [node.source.node]: own }
+  const nodes: Record<string, NodeValues | null> = { ...gathered.runtime.nodes }
+  setOwn(nodes, node.source.node, own)
   const nowMs = ctx.now() + occasion.elapsedMs
   const runtime = runtimeAt(withNodes(gathered.runtime, nodes), input.spec, nowMs)
   const result = ownCondition(which, node, runtime, values)

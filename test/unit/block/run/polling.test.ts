@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { Call } from '../../../../src/block/code/calls.js'
 import type { Outcome } from '../../../../src/block/code/outcome.js'
-import { defineBlock } from '../../../../src/block/index.js'
+import { type Block, type BlockContext, defineBlock } from '../../../../src/block/index.js'
 import { Attempt, type AttemptPort } from '../../../../src/block/pump/attempt.js'
 import type { Sealed } from '../../../../src/block/run/entries.js'
 import { unitIdOf } from '../../../../src/block/run/unit.js'
-import { type ActorPath, canonicalize, limits, nextTurn } from '../../../../src/core/index.js'
+import {
+  type ActorPath,
+  canonicalize,
+  type Json,
+  limits,
+  nextTurn
+} from '../../../../src/core/index.js'
 import { place, runId, sealAgain, sealed } from '../../../support/sealed-answers.js'
 
 /** Asks until the answer says stop, and returns the answers. */
@@ -28,7 +34,7 @@ const polling = defineBlock({
   }
 })
 
-function attemptOf(): Attempt {
+function attemptOf(block: Block = polling): Attempt {
   const unitId = unitIdOf(runId, place.path, place.step)
   return new Attempt({
     runId,
@@ -36,13 +42,13 @@ function attemptOf(): Attempt {
       kind: 'attempt',
       ...place,
       path: place.path as ActorPath,
-      block: 'polling',
+      block: block.name,
       provider: null,
       sideEffects: 'none',
       request: { payload: {}, context: {}, metadata: {} as never },
       options: {}
     },
-    block: polling,
+    block,
     at: 1_000,
     base: 'GENESIS',
     unitId,
@@ -105,5 +111,41 @@ describe('an attempt that polls', () => {
     expect(outcomes).toHaveLength(2)
     expect(outcomes[1]).toEqual(outcomes[0])
     expect(outcomes[0]?.ok).toBe(true)
+  })
+})
+
+/** What the first call of code asks for. */
+function requestOf(run: (ctx: BlockContext) => Promise<null>): Json | undefined {
+  const block = defineBlock({ name: 'sleeps', version: '1.0.0', sideEffects: 'none', run })
+  const calls: Call[] = []
+  const attempt = attemptOf(block)
+  attempt.start({
+    called: (_, call) => calls.push(call),
+    settled: () => undefined,
+    log: () => undefined,
+    returned: () => undefined,
+    again: () => undefined,
+    halted: () => undefined
+  })
+  return calls[0]?.request
+}
+
+describe('an attempt that sleeps', () => {
+  it.each([1_000, 0.5, 1e-7, Number.MAX_SAFE_INTEGER, 0, -0, -1])(
+    'asks for %d ms as its text says',
+    (ms) => {
+      const request = requestOf((ctx) => ctx.sleep(ms).then(() => null))
+      expect(request).toStrictEqual(JSON.parse(canonicalize({ ms })))
+    }
+  )
+
+  it('asks for what it gave, whatever it does to it afterwards', () => {
+    const given = { seconds: 1 }
+    const request = requestOf((ctx) => {
+      const slept = ctx.sleep(given as never)
+      given.seconds = 2
+      return slept.then(() => null)
+    })
+    expect(request).toEqual({ ms: { seconds: 1 } })
   })
 })
