@@ -69,6 +69,7 @@ export function effectOf(
   }
 }
 
-function line(entry: Json): string {
+/** An entry as it stands in a journal. */
+export function line(entry: Json): string {
   return `\nJ${canonical(entry)}`
 }

@@ -3,6 +3,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import { Level } from 'level'
 import type { Json } from '../src/core/index.js'
 import { canonical } from './canonical.js'
+import { line } from './floor-effect.js'
 
 const RUN = 'bench-floor'
 /** Entries that are appended together, as those of polls are. */
@@ -111,8 +112,4 @@ export class PollingFloor {
     this.#appended += 1
     void this.#database.put(String(this.#appended).padStart(12, '0'), text)
   }
-}
-
-function line(entry: Json): string {
-  return `\nJ${canonical(entry)}`
 }

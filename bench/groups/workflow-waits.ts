@@ -81,7 +81,7 @@ async function pollRows(full: boolean): Promise<readonly Row[]> {
 async function floorOf(scratch: Scratch): Promise<number> {
   const size = { nodes: POLLING, intervalMs: INTERVAL_MS }
   const floor = await PollingFloor.open(scratch.directory(), size)
-  await floor.costOver(4)
+  await after(COMPILED_AFTER_MS)
   const cost = await floor.costOver(4)
   await floor.close()
   return cost

@@ -305,6 +305,21 @@ describe('a run', () => {
     }
   })
 
+  it('W13: goes by --on-error after a failure of which its workflow says nothing', async () => {
+    const inputs = ['--inputs', '{"amount":"9"}', '--broadcast', '--yes']
+    await project.write('unsaid.yaml', flow.replace('    on_error: ask\n', ''))
+    const run = (id: string, ...more: readonly string[]) =>
+      project.tally(['run', 'unsaid.yaml', '--id', id, ...inputs, ...more])
+    expect((await run('unsaid')).code).toBe(4)
+    expect((await run('asking', '--on-error', 'ask')).code).toBe(4)
+    expect((await run('stopping', '--on-error', 'stop')).code).toBe(1)
+    const refused = await run('other', '--on-error', 'maybe')
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('--on-error is ask, stop or continue')
+    ])
+  })
+
   it('each command that diagnose prints is taken', async () => {
     const inputs = ['--inputs', '{"amount":"9"}', '--broadcast', '--yes']
     for (const command of ['retry', 'patch', 'skip', 'abort']) {

@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * Files that take a minute or more in their long form, most of it in one test. A clean clone knows
- * no durations, and Vitest begins the largest file first: these are short, so they were begun last,
- * and one of them kept a core idle for two minutes.
+ * The files that take longest in their long form, a minute or more each. A clean clone knows no
+ * durations, and Vitest begins the largest file first: one of these, which is short, was begun
+ * last, and kept a core idle for two minutes.
  */
 export const longestFiles: readonly string[] = [
   'test/simulate/runtime.test.ts',

@@ -131,15 +131,20 @@ function requestOf(run: (ctx: BlockContext) => Promise<null>): Json | undefined 
 }
 
 describe('an attempt that sleeps', () => {
-  it.each([1_000, 0.5, 1e-7, Number.MAX_SAFE_INTEGER, 0, -0, -1])(
-    'asks for %d ms as its text says',
-    (ms) => {
-      const request = requestOf((ctx) => ctx.sleep(ms).then(() => null))
-      expect(request).toStrictEqual(JSON.parse(canonicalize({ ms })))
-    }
-  )
+  it.each([
+    ['a second', 1_000],
+    ['half a millisecond', 0.5],
+    ['a number written with an exponent', 1e-7],
+    ['the largest safe integer', Number.MAX_SAFE_INTEGER],
+    ['nothing', 0],
+    ['a zero with a sign', -0],
+    ['less than nothing', -1]
+  ])('asks for %s as its text says', (_, ms) => {
+    const request = requestOf((ctx) => ctx.sleep(ms).then(() => null))
+    expect(request).toStrictEqual(JSON.parse(canonicalize({ ms })))
+  })
 
-  it('asks for what it gave, whatever it does to it afterwards', () => {
+  it('asks for the value that its code gave, however the code changes it afterwards', () => {
     const given = { seconds: 1 }
     const request = requestOf((ctx) => {
       const slept = ctx.sleep(given as never)
