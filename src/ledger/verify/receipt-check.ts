@@ -9,7 +9,7 @@ import { advance, type ChainHead } from '../chain/chain-head.js'
 import { isRotation, rotatedKey } from '../chain/keys-in-force.js'
 import { parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
 import { type FieldProblem, parseReceipt, type TextOf } from '../receipt/parse.js'
-import type { Receipt } from '../receipt/receipt.js'
+import type { Evidence, Receipt } from '../receipt/receipt.js'
 import type { StoredReceiptText } from '../record/record.js'
 import { IdTable } from './id-table.js'
 import type { StateFold } from './state-fold.js'
@@ -168,4 +168,19 @@ export function different(
   computed: Hash | string | number | null
 ): FieldProblem | undefined {
   return signed === computed ? undefined : fieldOf(field, String(signed), String(computed))
+}
+
+/** What of a record of evidence does not fit the place at which it stands. */
+export function evidenceProblem(
+  evidence: Evidence,
+  computedHash: Hash,
+  { identity, chainHead }: { readonly identity: IdentityId; readonly chainHead: ChainHead }
+): FieldProblem | undefined {
+  return (
+    different('evidence.identity', evidence.identity, identity) ??
+    different('evidence.publicKey', evidence.publicKey, chainHead.publicKey) ??
+    different('evidence.evidenceHash', evidence.evidenceHash, computedHash) ??
+    different('evidence.head.seq', evidence.head.seq, chainHead.receipts) ??
+    different('evidence.head.receiptHash', evidence.head.receiptHash, chainHead.receiptHash)
+  )
 }

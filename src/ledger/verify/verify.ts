@@ -12,19 +12,17 @@ import { parseRecord, type RecordHeader, type RecordItem } from '../record/recor
 import type { Store } from '../stores/port.js'
 import type { ReadItem } from '../subject/cipher.js'
 import type { SubjectKeys } from '../subject/subject-keys.js'
-import { archivedPart, isBefore, notCheckedOfArchives } from './archived-report.js'
 import { ClosedRuns } from './closed-runs.js'
 import { CodeCheck } from './code-check.js'
 import { DerivedCheck } from './derived-check.js'
 import { checkHead, checkKept, checkStateEntries } from './end-checks.js'
-import { evidenceProblem } from './evidence-check.js'
 import { findingOf, Stop } from './finding.js'
 import { CheckedBodies } from './item-bodies.js'
 import { JournalHashes, type JournalLines, signedJournal } from './journal-hashes.js'
 import type { VerificationKey } from './key.js'
-import { notCheckedIn } from './not-checked.js'
+import { archivedPart, isBefore, notCheckedIn, notCheckedOfArchives } from './left-out.js'
 import { NoteCheck, type NoteProblem } from './notes.js'
-import { ChainMemory, checkReceipt, different } from './receipt-check.js'
+import { ChainMemory, checkReceipt, different, evidenceProblem } from './receipt-check.js'
 import {
   earlier,
   type GivenNote,

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { limits } from '../../../core/index.js'
 
 /** Where an address leads. `private` is everything that is neither this machine nor public. */
@@ -77,4 +77,14 @@ export function kindOf({ address, family }: HostAddress): AddressKind {
   if (loopback.check(address, 'ipv6')) return 'loopback'
   const isGlobal = global6.check(address, 'ipv6') && !special6.check(address, 'ipv6')
   return isGlobal ? 'public' : 'private'
+}
+
+/** Answers every question for an address with those that were checked. */
+export function pinned(addresses: readonly HostAddress[]): LookupFunction {
+  return (_host, options, done) => {
+    const [first] = addresses
+    if (first === undefined) done(new Error('no address'), '')
+    else if (options.all === true) done(null, [...addresses])
+    else done(null, first.address, first.family)
+  }
 }

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { bytesWithin } from '../../../core/index.js'
 import type { HostAddress } from './addresses.js'
-import { pinned } from './pinned.js'
+import { pinned } from './addresses.js'
 import { refuseUpgrade } from './protocol-error.js'
 
 export interface ExchangeOptions {

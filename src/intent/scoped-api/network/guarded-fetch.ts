@@ -3,9 +3,9 @@ import { request as httpsRequest } from 'node:https'
 import { Readable } from 'node:stream'
 import { EffectFailure } from '../../../block/index.js'
 import type { HostAddress } from './addresses.js'
+import { pinned } from './addresses.js'
 import { type AllowedAddresses, allowedAddresses, hostOf } from './allowed-addresses.js'
 import type { NetworkOptions } from './network.js'
-import { pinned } from './pinned.js'
 import { protocolError, refuseUpgrade } from './protocol-error.js'
 
 type Fetch = typeof globalThis.fetch
