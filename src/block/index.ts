@@ -9,12 +9,14 @@ export type { PlanNodeEnd, PlanNodeResult } from './chart/plan-results.js'
 export {
   type AttemptCommand,
   type BlockReport,
+  type CompositeEvent,
   type Request,
   type Response,
   ROOT_PATH,
   type SideEffectClass,
   type WaitAction
 } from './chart/protocol.js'
+export type { BlockStands } from './chart/pump-port.js'
 export type { Repair } from './chart/retry-policy.js'
 export type {
   Attribution,
@@ -162,6 +164,7 @@ export {
 export { type InlineOutcome, runInline, type SingleStepRun } from './pump/inline-run.js'
 export type {
   DoneAtOnce,
+  RunMoments,
   RunObserver,
   SentEffect,
   StepPlace,

@@ -244,6 +244,10 @@ export const PICTURES_MAX = 16
 export const PICTURE_ENTRIES_MAX = 65_536
 export const PICTURE_ENTRIES_BETWEEN = 256
 
+/** Pictures of stretches of long runs that stay in memory, and actors of a run that has some. */
+export const KEPT_PICTURES_MAX = 64
+export const PICTURE_ACTORS_MAX = 8_192
+
 /**
  * How often an attempt whose requests are shown is executed anew with more of the state, and
  * commits behind it in which the next receipt is sought.
@@ -345,11 +349,12 @@ export const STATE_CACHE_LENGTH_MAX = 4 * 1024 * 1024
 export const STATE_KEYS_LOOKED_AT_MAX = 4_096
 /** How often values of the state are read again that a run has changed while they were read. */
 export const STATE_READS_AGAIN_MAX = 16
-/** Receipts, commits, runs or checkpoint bytes after which derived records are written (L1). */
+/** Receipts, commits, runs, or characters of checkpoints or pictures after which derived records are written (L1). */
 export const DERIVE_RECEIPTS = 4_096
 export const DERIVE_COMMITS = 1_024
 export const DERIVE_RUNS = 1_024
 export const DERIVE_CHECKPOINT_BYTES = 4 * 1024 * 1024
+export const DERIVE_PICTURE_BYTES = 1024 * 1024
 /** Changed state keys after which the pages of the state tree are written (L1). */
 export const DERIVE_PAGE_KEYS = 16_384
 

@@ -30,6 +30,7 @@ export type {
   LedgerState,
   LogRecord,
   OpenLedgerOptions,
+  RunPictures,
   RunRecord,
   RunStatus,
   SavedCheckpoint,

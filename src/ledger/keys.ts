@@ -8,8 +8,8 @@ import type { KeyRange } from './stores/port.js'
  * Source: `head`, `commit/<seq>`, `state/<key>`, `blob/<hash>`; `archived` and `archiving`, once
  * something was archived.
  * Derived: `derived`, `index/<run>/<page>`, `chain/<block>`, `run/<id>`, `visits/<id>/<block>`,
- * `archived-run/<id>`, `archived-runs/<run>/<page>`,
- * `page/<page>`, `tile/<name>`, `checkpoint/<id>`; `writes`, `writes/key/<key>` and
+ * `archived-run/<id>`, `archived-runs/<run>/<page>`, `page/<page>`, `tile/<name>`,
+ * `checkpoint/<id>`, `picture/<id>/<stretch>`; `writes`, `writes/key/<key>` and
  * `writes/at/<key>NUL<receipt>`, which are made when they are asked for.
  */
 export class StoreKeys {
@@ -184,7 +184,24 @@ export class StoreKeys {
     return prefixRange(`${this.#prefix}checkpoint/`)
   }
 
-  /** Records that opening derives again; checkpoints, which runs write, are not among them. */
+  picture(runId: RunId, stretch: number): string {
+    return `${this.#prefix}picture/${runId}/${fixedWidth(stretch)}`
+  }
+
+  picturesOf(runId: RunId): KeyRange {
+    return prefixRange(`${this.#prefix}picture/${runId}/`)
+  }
+
+  pictures(): KeyRange {
+    return prefixRange(`${this.#prefix}picture/`)
+  }
+
+  /** Records that runs write, and that only save time. */
+  writtenByRuns(): readonly KeyRange[] {
+    return [this.checkpoints(), this.pictures()]
+  }
+
+  /** Records that opening derives again; what runs write is not among them. */
   derivedRanges(): readonly KeyRange[] {
     return [
       ...this.digestedRanges(),
@@ -204,10 +221,10 @@ export class StoreKeys {
     return kinds.map((kind) => prefixRange(`${this.#prefix}${kind}/`))
   }
 
-  /** Whether a key can be removed: derived records are made again, checkpoints save time only. */
+  /** Whether a key can be removed: it is derived again, or saves time only. */
   isDerived(key: string): boolean {
     if (key === this.derived) return true
-    return [...this.derivedRanges(), this.checkpoints()].some(
+    return [...this.derivedRanges(), ...this.writtenByRuns()].some(
       ({ gte, lt }) => gte <= key && key < lt
     )
   }

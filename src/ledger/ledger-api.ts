@@ -155,6 +155,20 @@ export interface SavedCheckpoint {
   readonly entries: number
 }
 
+/** Which picture of a run: `stretch` counts from 0. */
+export interface PicturePlace {
+  readonly runId: RunId
+  readonly stretch: number
+}
+
+/** Pictures of stretches of the journals of runs: they save time, and are never needed. */
+export interface RunPictures {
+  /** Keeps one once `position` is durable. Null removes it. */
+  savePicture(place: PicturePlace, text: string | null, position: Position): void
+  /** Undefined: there is none, or none by the key of this ledger. */
+  picture(place: PicturePlace): string | undefined
+}
+
 /**
  * One identity's chain, state and journal: the `Journal` port of the block room, and reading.
  * Throws `ledger.poisoned`, `ledger.safe_mode`, `ledger.restoring`, `ledger.read_only` or
@@ -232,6 +246,7 @@ export interface Ledger {
   /** Keeps a checkpoint once `position` is durable; the newest of a run wins. Null removes it. */
   saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: Position): void
   checkpoint(runId: RunId): SavedCheckpoint | undefined
+  readonly pictures: RunPictures
 
   /** Execution root after the last queued receipt, and the head root over it (formats.md §4). */
   roots(): { readonly execution: Hash; readonly head: Hash; readonly storage: Hash }

@@ -64,6 +64,7 @@ export class OpenLedger implements Ledger {
   readonly restoring: Restoring
   readonly archiving: Archiving
   readonly subjects: RunSubjects
+  readonly pictures: Ledger['pictures']
   readonly #opened: Pick<LedgerParts, 'store' | 'keys' | 'identity' | 'blobKey' | 'readOnly'>
   readonly #modes = new LedgerModes()
   readonly #openedWhole: boolean
@@ -83,12 +84,12 @@ export class OpenLedger implements Ledger {
   #durablePosition: Position = 0
 
   constructor(parts: LedgerParts) {
-    const { store, keys, identity, signer, head, headBytes, frontier, blobKey, readOnly } = parts
+    const { store, keys, identity, signer, head, headBytes, frontier, blobKey, derived } = parts
     this.identity = identity
     this.hasKey = parts.blobKey !== undefined
     const cipher = new SubjectCipher(identity, parts.subjects)
     this.verificationKey = parts.blobKey && new VerificationKey(parts.blobKey, cipher)
-    this.#opened = { store, keys, identity, blobKey, readOnly }
+    this.#opened = { store, keys, identity, blobKey, readOnly: parts.readOnly }
     this.#salts = new BlobSalts(parts.blobKey ?? new Uint8Array(32))
     this.#signing = new SigningQueue(signer)
     const signing = this.#signing
@@ -109,18 +110,17 @@ export class OpenLedger implements Ledger {
       ...{ signing, salts: this.#salts, cipher }
     })
     this.subjects = new RunSubjects({
-      ...{ blobKey, keys: readOnly ? undefined : parts.subjects, cipher },
+      ...{ blobKey, keys: parts.readOnly ? undefined : parts.subjects, cipher },
       read: (key) => this.read(key),
       startedOf: (runId) => this.#runs.stored(runId)?.started,
       onDestroyed: () => this.#reader.forget()
     })
-    this.#derived = parts.derived
-    this.#runs = new RunReader({
-      ...{ keys, cipher, derived: parts.derived, queue: this.#queue },
-      durable: () => this.#durablePosition
-    })
+    this.#derived = derived
+    this.pictures = derived.ofRuns
+    const durable = () => this.#durablePosition
+    this.#runs = new RunReader({ keys, cipher, derived, queue: this.#queue, durable })
     const [commits, archived] = [() => this.#writer.head.seq, () => this.archiving.history]
-    this.#reader = new Reader({ store, keys, cipher, derived: parts.derived, commits, archived })
+    this.#reader = new Reader({ store, keys, cipher, derived, commits, archived })
     this.archiving = archivingOf(parts, this.#queue, {
       ...{ commits, signer: () => this.#signing.signer, past: () => this.past() },
       // It removes the commits that pages of the state would be made again from.
@@ -248,12 +248,12 @@ export class OpenLedger implements Ledger {
   saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: Position): void {
     // It has values in clear. Removing one asks for no subject, which reads the run's whole record.
     if (checkpoint !== null && this.subjects.of(runId) !== undefined) return
-    this.#derived.saveCheckpoint(runId, checkpoint, position)
+    this.#derived.ofRuns.saveCheckpoint(runId, checkpoint, position)
     this.#derive()
   }
 
   checkpoint(runId: RunId): SavedCheckpoint | undefined {
-    return this.#guardRead(() => this.#derived.checkpoint(runId))
+    return this.#guardRead(() => this.#derived.ofRuns.checkpoint(runId))
   }
 
   roots(): { readonly execution: Hash; readonly head: Hash; readonly storage: Hash } {

@@ -52,8 +52,6 @@ export {
 export { inspectPackages, type StoredPackages } from './opening/package-bytes.js'
 export type { OutsideState, StateEntry, StateListOptions } from './queries/outside-state.js'
 export type {
-  ActorAt,
-  BlockMark,
   Call,
   Calls,
   ChartAt,
@@ -94,6 +92,7 @@ export { commandIn, type GivenCommand } from './run/messages.js'
 export type { OnQuarantine } from './run/quarantine.js'
 export { quarantineWarning } from './run/quarantine-refusal.js'
 export type { TraceOption } from './run/run-terms.js'
+export type { ActorAt, BlockMark } from './run/shown-actors.js'
 export type { SignalOptions } from './run/signal-options.js'
 export type { StartedRun, StartOptions } from './run/start-options.js'
 export type { WiredRuntime } from './runtime.js'

@@ -22,6 +22,7 @@ import {
   sharedGuards
 } from './chart-run.js'
 import type { CompositeEvent, DecisionCommand, LeafEvent } from './protocol.js'
+import { pumpOf } from './pump-port.js'
 import { optionsAfter } from './retry-policy.js'
 import { ActorSink, keyOfValue, stepTable, type Table, type TableValue, tableOf } from './table.js'
 
@@ -179,8 +180,10 @@ export function leafLogic(library: LeafLibrary): LeafLogic {
     config: blockChart,
     getInitialSnapshot: (_scope, identity) => initialLeaf(identity),
     transition: (snapshot, event, scope) => {
-      const sink = new ActorSink(scope, snapshot.context.identity.path)
-      return stepLeaf(table, snapshot, event, sink)
+      const { path } = snapshot.context.identity
+      const stepped = stepLeaf(table, snapshot, event, new ActorSink(scope, path))
+      pumpOf(scope.system)?.moved?.(path, event, stepped)
+      return stepped
     },
     getPersistedSnapshot: (snapshot) => snapshot,
     restoreSnapshot: (persisted) => {

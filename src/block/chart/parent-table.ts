@@ -10,6 +10,7 @@ import { type Pieces, present } from '../../core/index.js'
 import type { BlockIdentity, Sink } from './chart-run.js'
 import { askParentAgain, type ParentRun } from './parent.js'
 import type { CompositeEvent, SideEffectClass } from './protocol.js'
+import { pumpOf } from './pump-port.js'
 import {
   type ActorPlace,
   ActorSink,
@@ -108,7 +109,10 @@ export function* makingParentLogic<Context extends ParentRun, Params extends obj
       const sink = new ParentActorSink(parts, children, context.identity, scope)
       const from = { state: stateOf(value), context }
       const step = stepTable(table, from, event, sink)
-      return step === from ? snapshot : snapshotOf(step.state.value, step.context, children)
+      const stepped =
+        step === from ? snapshot : snapshotOf(step.state.value, step.context, children)
+      pumpOf(scope.system)?.moved?.(context.identity.path, event, stepped)
+      return stepped
     },
     getPersistedSnapshot: ({ children, ...snapshot }) => {
       const persisted: Record<string, PersistedChild> = {}

@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate'
-import type { BlockReport, PumpCommand } from './protocol.js'
+import type { BlockReport, CompositeEvent, PumpCommand } from './protocol.js'
 
 /**
  * The pump as charts see it. `ask` is called inside a transition: it only records. It must not read
@@ -8,6 +8,14 @@ import type { BlockReport, PumpCommand } from './protocol.js'
 export interface PumpPort {
   ask(ask: PumpCommand, actor: AnyActorRef): void
   reported?(path: string, report: BlockReport): void
+  /** A block got an event, and stands there now. */
+  moved?(path: string, event: CompositeEvent, state: BlockStands): void
+}
+
+/** State value and context of a block. */
+export interface BlockStands {
+  readonly value: unknown
+  readonly context: unknown
 }
 
 /** The system of a root actor and all its children. */

@@ -15,6 +15,7 @@ import type { RunEvent } from '../run/events.js'
 import type { Appended, Position } from '../run/journal.js'
 import type { RunTotals } from '../run/run-state.js'
 import type { PumpHost } from './host.js'
+import type { RunMoments } from './observer.js'
 
 /**
  * Writes one run's journal: numbers entries, seals their chain, and counts them in the run's state.
@@ -29,6 +30,7 @@ export class JournalWriter {
   readonly #state: RunTotals
   readonly #host: WriterHost
   readonly #took: (entry: JournalEntry) => void
+  readonly #moments: RunMoments | undefined
   #events: RunEvent[] = []
   #mac: Hash | undefined
   #position: Position = 0
@@ -47,11 +49,13 @@ export class JournalWriter {
   constructor(
     state: RunTotals,
     host: WriterHost,
-    took: (entry: JournalEntry) => void = () => undefined
+    took: (entry: JournalEntry) => void = () => undefined,
+    moments?: RunMoments
   ) {
     this.#state = state
     this.#host = host
     this.#took = took
+    this.#moments = moments
   }
 
   /** Up to where the ledger must be durable before anything decided here may leave the process. */
@@ -73,7 +77,7 @@ export class JournalWriter {
     const appended = this.#send([next], more)
     if (!appended.ok) return false
     this.#state.take(next.entry, next.journalHash, appended.receiptHash)
-    this.#tell(next.entry, appended.receiptHash)
+    this.#tell(next, appended.receiptHash)
     return true
   }
 
@@ -90,8 +94,8 @@ export class JournalWriter {
     if (!appended.ok) return false
     this.#state.take(one.entry, one.journalHash, undefined)
     this.#state.take(other.entry, other.journalHash, appended.receiptHash)
-    this.#tell(one.entry, undefined)
-    this.#tell(other.entry, appended.receiptHash)
+    this.#tell(one, undefined)
+    this.#tell(other, appended.receiptHash)
     return true
   }
 
@@ -103,17 +107,19 @@ export class JournalWriter {
     this.#hold(this.#next(draft, more))
   }
 
-  #hold({ entry, text, journalHash }: Next): void {
+  #hold(next: Next): void {
+    const { entry, text, journalHash } = next
     const runChanges = runChangesOf(entry, this.#held.length)
     if (runChanges !== undefined) this.#heldChanges.push(runChanges)
     this.#held.push(text)
     this.#state.take(entry, journalHash, undefined)
-    this.#tell(entry, undefined)
+    this.#tell(next, undefined)
   }
 
-  #tell(entry: JournalEntry, receiptHash: Hash | undefined): void {
+  #tell({ entry, journalHash }: Next, receiptHash: Hash | undefined): void {
     const position = this.#held.length > 0 ? undefined : this.#position
     this.#host.observer?.took(entry, { receiptHash, kind: 'live', position })
+    this.#moments?.took(entry, journalHash, position)
     this.#took(entry)
   }
 
@@ -199,7 +205,10 @@ export class JournalWriter {
     this.#heldChanges = []
     this.#gathered = 0
     this.#position = appended.position
-    if (last.length === 0) this.#host.observer?.appended(appended.position)
+    if (last.length === 0) {
+      this.#host.observer?.appended(appended.position)
+      this.#moments?.appended(appended.position)
+    }
     for (const event of this.#events.splice(0)) this.#host.emit(event, appended.position)
     return appended
   }
@@ -210,6 +219,7 @@ export class JournalWriter {
     this.#state.take(entry, chainJournal(this.#state.journalHash, text), receiptHash)
     this.#mac = recorded.mac
     this.#host.observer?.took(entry, { receiptHash, kind: 'recovered', position: 0 })
+    this.#moments?.took(entry, this.#state.journalHash, 0)
   }
 
   /**

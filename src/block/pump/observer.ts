@@ -1,5 +1,11 @@
 import type { Hash, RunTrace } from '../../core/index.js'
-import type { AttemptCommand, BlockReport, SideEffectClass } from '../chart/protocol.js'
+import type {
+  AttemptCommand,
+  BlockReport,
+  CompositeEvent,
+  SideEffectClass
+} from '../chart/protocol.js'
+import type { BlockStands } from '../chart/pump-port.js'
 import type { AttemptKey, JournalEntry } from '../run/entries.js'
 import type { Position } from '../run/journal.js'
 
@@ -42,6 +48,21 @@ export interface RunObserver {
   located(effect: SentEffect): void
   /** A run of one step that was done at once: none of the above is called. */
   did(run: DoneAtOnce): void
+}
+
+/** Sees where the charts of a run stand after each of its entries, live and while it is rebuilt. */
+export interface RunMoments {
+  /**
+   * An entry, before it is applied, and the hash of the journal with it. The ledger must be durable
+   * up to `position`: 0 where the journal had the entry, undefined where it is not appended yet.
+   */
+  took(entry: JournalEntry, journalHash: string, position: Position | undefined): void
+  /** All that it took without a position is appended: the ledger must be durable up to here. */
+  appended(position: Position): void
+  /** What the last entry has led to: a block got an event, and stands there now. */
+  moved(path: string, event: CompositeEvent, state: BlockStands): void
+  /** A child tells its parent how its execution ended. */
+  reported(path: string, isSuccess: boolean): void
 }
 
 /** An effect on its way out. */

@@ -4,14 +4,15 @@ import type { ChartRun } from '../chart/chart-run.js'
 import {
   type BlockCommand,
   type BlockReport,
+  type CompositeEvent,
   type Delivery,
   type PumpCommand,
   ROOT_PATH
 } from '../chart/protocol.js'
-import { connectPump, type PumpPort } from '../chart/pump-port.js'
+import { type BlockStands, connectPump, type PumpPort } from '../chart/pump-port.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { RootBlock } from '../run/root-block.js'
-import type { RunObserver, StepPlace } from './observer.js'
+import type { RunMoments, RunObserver, StepPlace } from './observer.js'
 
 /**
  * The live actors of one run, and what their charts have asked for and was not taken yet.
@@ -27,17 +28,20 @@ export class RunActors implements PumpPort {
   readonly #byPath = new Map<string, AnyActorRef>()
   #asks: PumpCommand[] = []
   readonly #observer: RunObserver | undefined
+  readonly #moments: RunMoments | undefined
 
   constructor(options: {
     readonly root: RootBlock
     readonly host: { readonly actors?: ActorPool; readonly observer?: RunObserver | undefined }
+    readonly moments: RunMoments | undefined
     readonly checkpoint: RunCheckpoint | undefined
     readonly fail: (error: unknown) => void
   }) {
-    const { root, host, checkpoint, fail } = options
+    const { root, host, moments, checkpoint, fail } = options
     const { actors: pool, observer } = host
     this.#root = root
     this.#observer = observer
+    this.#moments = moments
     this.#pool = pool
     const idle = checkpoint === undefined ? pool?.take(root) : undefined
     this.#actor =
@@ -62,6 +66,11 @@ export class RunActors implements PumpPort {
 
   reported(path: string, report: BlockReport): void {
     this.#observer?.reported(path, report)
+    if (report.type === 'block.settled') this.#moments?.reported(path, report.response.success)
+  }
+
+  moved(path: string, event: CompositeEvent, state: BlockStands): void {
+    this.#moments?.moved(path, event, state)
   }
 
   /** Composites and plans inside of which the block at a path runs, outermost first. */

@@ -24,6 +24,7 @@ import { givenOf, JournalWriter } from './journal-writer.js'
 import { Leaves } from './leaves.js'
 import { liveDriver } from './live-driver.js'
 import { Mail } from './mail.js'
+import type { RunMoments } from './observer.js'
 import { OpenCalls } from './open-calls.js'
 import { told } from './reply.js'
 import { RunActors } from './run-actors.js'
@@ -35,6 +36,8 @@ export interface RunPumpOptions {
   readonly checkpoint?: RunCheckpoint | undefined
   /** Of a single-step run: its first execution, when it has begun already. */
   readonly early?: EarlyCallRun | undefined
+  /** Sees where its charts stand; undefined: nothing does. */
+  readonly moments?: RunMoments | undefined
 }
 
 /**
@@ -70,18 +73,18 @@ export class RunPump implements CommitsPort {
   /** The end of a run that is one unit of work: its receipt came with it. */
   #ended: RunEnd | undefined
 
-  constructor({ runId, host, root, checkpoint, early }: RunPumpOptions) {
+  constructor({ runId, host, root, checkpoint, early, moments }: RunPumpOptions) {
     this.host = host
     this.inbox = new Inbox(host.clock, () => this.writer.now())
     this.state = new RunState({ runId, root, identity: host.identity })
-    this.writer = new JournalWriter(this.state, host, (entry) => this.#take(entry))
+    this.writer = new JournalWriter(this.state, host, (entry) => this.#take(entry), moments)
     this.#calls = new OpenCalls(this)
     this.leaves = new Leaves(this, this.#calls, early)
     this.#commits = new Commits(this)
     this.#mail = new Mail(this, this.#calls, (fact) => this.#act(fact))
     this.#given = givenOf(this.writer, host)
     const fail = (error: unknown) => this.inbox.fail(error)
-    this.#actors = new RunActors({ root, checkpoint, host, fail })
+    this.#actors = new RunActors({ root, checkpoint, host, moments, fail })
     this.#driver = liveDriver(this, {
       leaves: this.leaves,
       order: this.#order,

@@ -78,6 +78,7 @@ export class ArchivedRuns {
       running.remove(from, value)
       moved.push(runId)
       deletes.push(from)
+      for await (const [key] of this.#store.entries(this.#keys.picturesOf(runId))) deletes.push(key)
       puts.push([to, this.#form.wrap(to, this.#form.body(from, value), watermark)])
     }
     const index = await this.#index.add(moved.map(archivedEntry), watermark)

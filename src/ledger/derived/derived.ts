@@ -1,15 +1,15 @@
 import { type Hash, limits, type RunId, type UnitId } from '../../core/index.js'
 import type { StoreKeys } from '../keys.js'
-import type { RunRecord, SavedCheckpoint } from '../ledger-api.js'
+import type { RunRecord } from '../ledger-api.js'
 import { growTiles, type ReadHash, tileHashReader } from '../log/index.js'
 import { changedPages, encodePage, type StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
 import { ArchivedRuns } from './archived-runs.js'
 import { ChainBlocks } from './chain-blocks.js'
-import { Checkpoints } from './checkpoints.js'
 import type { DerivedCodes } from './codes.js'
 import { type Digest, emptyDigest, RunningDigest } from './digest.js'
 import { hashIndexKey, IndexRuns, type ReceiptLocation, unitIndexKey } from './index-runs.js'
+import { RecordsOfRuns } from './of-runs.js'
 import { codedForm, type RecordForm } from './record-form.js'
 import { foldStored, newDelta, type OpenPlaces, type RunDelta, RunRecords } from './run-records.js'
 import { isOpenStatus, type JournalPlaces, type RunCommit } from './run-value.js'
@@ -20,7 +20,7 @@ type Put = readonly [key: string, value: Uint8Array]
 
 /**
  * Records that can be derived from the commit records: index, chain blocks, run records, log tiles,
- * state pages, and run checkpoints with them.
+ * state pages, and what runs write with them.
  *
  * Owns: what of the durable commits is not derived on disk yet (the tail), and writing it behind.
  * Does not own: source records. Open feeds it the commits after its watermark.
@@ -34,6 +34,8 @@ type Put = readonly [key: string, value: Uint8Array]
  * - L5 Memory holds the tail only, which is bounded by the thresholds of {@link due}.
  */
 export class Derived {
+  /** What runs write, with the batches of this. */
+  readonly ofRuns: RecordsOfRuns
   readonly #store: Store
   readonly #keys: StoreKeys
   readonly #index: IndexRuns
@@ -52,7 +54,6 @@ export class Derived {
   #unpagedKeys = 0
   /** The tree at the watermark. */
   #derivedTree: StateTree
-  readonly #checkpoints: Checkpoints
   readonly #archived: ArchivedRuns
   readonly #listeners = new Set<(commit: DerivableCommit) => void>()
 
@@ -71,6 +72,7 @@ export class Derived {
     const form = codedForm(codes)
     this.#codes = codes
     this.#form = form
+    this.ofRuns = new RecordsOfRuns(store, keys, form)
     this.#digest = options.digest ?? emptyDigest
     this.#store = store
     this.#keys = keys
@@ -79,7 +81,6 @@ export class Derived {
     this.#index = new IndexRuns({ store, pageKey, form, runs: watermark.index })
     this.#archived = new ArchivedRuns({ store, keys, form, runs: watermark.archivedRuns })
     this.#chain = new ChainBlocks(store, keys, form)
-    this.#checkpoints = new Checkpoints(store, keys, form)
     const archived = this.#archived
     this.#runs = new RunRecords({ store, keys, form, archived, open: options.openRuns })
     this.#unflushed = new UnflushedRecords(watermark.seq, watermark.receipts)
@@ -117,7 +118,7 @@ export class Derived {
       (unflushed.receipts >= limits.DERIVE_RECEIPTS ||
         unflushed.toSeq - unflushed.fromSeq >= limits.DERIVE_COMMITS ||
         unflushed.runs.size >= limits.DERIVE_RUNS ||
-        this.#checkpoints.pendingBytes >= limits.DERIVE_CHECKPOINT_BYTES)
+        this.ofRuns.isDue)
     )
   }
 
@@ -137,8 +138,9 @@ export class Derived {
   }
 
   /**
-   * Writes everything absorbed so far. `durable` is the last durable queue position: checkpoints
-   * beyond it stay in memory. With `pages` the state pages are written whatever changed.
+   * Writes everything absorbed so far. `durable` is the last durable queue position: what
+   * runs have written beyond it stays in memory. With `pages` the state pages are written
+   * whatever changed.
    */
   write(options: { readonly durable: number; readonly pages: boolean }): Promise<void> {
     const before = this.#written ?? Promise.resolve()
@@ -149,9 +151,9 @@ export class Derived {
 
   async #write({ durable, pages }: { durable: number; pages: boolean }): Promise<void> {
     const unflushed = this.#unflushed
-    const checkpoints = this.#checkpoints.batch(durable, unflushed.toSeq)
-    const hasCheckpoints = checkpoints.puts.length + checkpoints.deletes.length > 0
-    const hasRunChanges = unflushed.toSeq > unflushed.fromSeq || hasCheckpoints
+    const ofRuns = this.ofRuns.batch(durable, unflushed.toSeq)
+    const isOfRuns = ofRuns.puts.length + ofRuns.deletes.length > 0
+    const hasRunChanges = unflushed.toSeq > unflushed.fromSeq || isOfRuns
     if (!hasRunChanges && !(pages && this.#unpagedKeys > 0)) return
     this.#writing = unflushed
     this.#unflushed = new UnflushedRecords(
@@ -159,8 +161,8 @@ export class Derived {
       unflushed.firstReceipt + unflushed.receipts
     )
     const { puts, deletes, index, digest } = await this.#records(unflushed)
-    puts.push(...checkpoints.puts)
-    deletes.push(...checkpoints.deletes)
+    puts.push(...ofRuns.puts)
+    deletes.push(...ofRuns.deletes)
     const paged = this.#pages(unflushed, pages, puts, deletes)
     const watermark: Watermark = {
       seq: unflushed.toSeq,
@@ -180,7 +182,7 @@ export class Derived {
     this.#derivedTree = unflushed.tree ?? this.#derivedTree
     if (paged !== undefined) this.#pagedTree = this.#derivedTree
     this.#writing = undefined
-    checkpoints.written()
+    ofRuns.written()
   }
 
   /**
@@ -366,14 +368,6 @@ export class Derived {
     for (let block = 0; block < blocks; block += 1) yield* this.#runs.block(runId, block)
     yield* visits
     for (const delta of deltas) yield* delta.visits
-  }
-
-  saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: number): void {
-    this.#checkpoints.save(runId, checkpoint, position)
-  }
-
-  checkpoint(runId: RunId): SavedCheckpoint | undefined {
-    return this.#checkpoints.of(runId)
   }
 
   // A batch may be on disk before its promise says so: what a stored record covers is not added

@@ -2,18 +2,18 @@ import type { StoreKeys } from '../keys.js'
 import type { KeyRange, Store } from '../stores/port.js'
 
 /**
- * Removes all derived records and their watermark; the next open makes them again. Without their
- * `checkpoints` runs are rebuilt from their journals.
+ * Removes all derived records and their watermark; the next open makes them again. Without what
+ * they have written (`ofRuns`) runs are rebuilt, and shown, from their journals.
  */
 export async function removeDerived(
   store: Store,
   keys: StoreKeys,
-  { checkpoints }: { readonly checkpoints: boolean } = { checkpoints: false }
+  { ofRuns }: { readonly ofRuns: boolean } = { ofRuns: false }
 ): Promise<void> {
   if (store.get(keys.derived) !== undefined) {
     await store.commit([{ puts: [], deletes: [keys.derived] }])
   }
-  const more = checkpoints ? [keys.checkpoints()] : []
+  const more = ofRuns ? keys.writtenByRuns() : []
   await removeRanges(store, [...keys.derivedRanges(), ...more])
 }
 

@@ -64,7 +64,7 @@ export async function repairLedger(options: RepairOptions): Promise<RepairOutcom
     throw refused(`${at} is wrong, and history is archived: ${withArchives}`)
   }
   if (archives.length === 0 && !isSalvaged && isOfDerived(failure, keys)) {
-    await removeDerived(store, keys, { checkpoints: true })
+    await removeDerived(store, keys, { ofRuns: true })
     return { kind: 'derived', report }
   }
   if (target === undefined) throw refused(`verification failed at ${at}`)

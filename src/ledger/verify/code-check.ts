@@ -18,8 +18,9 @@ export function isOfCodes({ field }: VerificationFailure): boolean {
 }
 
 /**
- * Codes of the derived records of a ledger and of its checkpoints (L12), each record hashed once,
- * as opening does it; and whether the records are the set that the watermark names (L4).
+ * Codes of the derived records of a ledger, and of what its runs have written (L12), each record
+ * hashed once, as opening does it; and whether the records are the set that the watermark names
+ * (L4).
  *
  * A ledger of 0.1.0 has no codes: opening makes its records again, and its checkpoints are left
  * aside.
@@ -30,6 +31,7 @@ export class CodeCheck {
   readonly #watermark: Watermark
   readonly #key: VerificationKey | undefined
   #checkpoints = 0
+  #pictures = 0
 
   constructor(options: DerivedParts & { readonly key: VerificationKey | undefined }) {
     this.#store = options.store
@@ -41,8 +43,8 @@ export class CodeCheck {
   async problem(): Promise<HookVerdict | undefined> {
     const stamp = this.#store.get(this.#keys.derived)
     const isCoded = stamp !== undefined && hasCode(stamp)
-    const checkpoints = await this.#checkpointProblem()
-    if (this.#key === undefined || !isCoded) return checkpoints
+    const ofRuns = await this.#ofRunsProblem()
+    if (this.#key === undefined || !isCoded) return ofRuns
     return (
       this.#codeProblem(this.#keys.derived, stamp) ??
       (await this.#setProblem()) ??
@@ -50,16 +52,17 @@ export class CodeCheck {
       (await this.#rangeProblem(this.#keys.archivedRunsPages())) ??
       (await this.#rangeProblem(this.#keys.statePages())) ??
       (await this.#rangeProblem(this.#keys.allWrites())) ??
-      checkpoints
+      ofRuns
     )
   }
 
-  /** In words, without the key: nothing but their codes says that checkpoints are whole. */
+  /** In words, without the key: nothing but their codes says that they are whole. */
   notChecked(): readonly string[] {
-    const found = this.#checkpoints
-    if (found === 0) return []
-    const what = found === 1 ? 'checkpoint of 1 run' : `checkpoints of ${found} runs`
-    return [`${what}: what authenticates it needs the blob key`]
+    const [runs, pictures] = [this.#checkpoints, this.#pictures]
+    const found: string[] = []
+    if (runs > 0) found.push(runs === 1 ? 'checkpoint of 1 run' : `checkpoints of ${runs} runs`)
+    if (pictures > 0) found.push(pictures === 1 ? '1 picture of a run' : `${pictures} pictures`)
+    return found.map((what) => `${what}: what authenticates it needs the blob key`)
   }
 
   async #setProblem(): Promise<HookVerdict | undefined> {
@@ -78,22 +81,25 @@ export class CodeCheck {
     return digest === actual ? undefined : different(DIGEST, `${digest}`, 'another set')
   }
 
-  async #rangeProblem(range: KeyRange): Promise<HookVerdict | undefined> {
+  /** `unchecked` is called for each without the key; what has no code is none by this version. */
+  async #rangeProblem(range: KeyRange, unchecked?: () => void): Promise<HookVerdict | undefined> {
     for await (const [key, value] of this.#store.entries(range)) {
+      if (unchecked !== undefined && !hasCode(value)) continue
+      if (this.#key === undefined) unchecked?.()
       const problem = this.#codeProblem(key, value)
       if (problem !== undefined) return problem
     }
     return undefined
   }
 
-  async #checkpointProblem(): Promise<HookVerdict | undefined> {
-    for await (const [key, value] of this.#store.entries(this.#keys.checkpoints())) {
-      if (!hasCode(value)) continue
-      if (this.#key === undefined) this.#checkpoints += 1
-      const problem = this.#codeProblem(key, value)
-      if (problem !== undefined) return problem
-    }
-    return undefined
+  async #ofRunsProblem(): Promise<HookVerdict | undefined> {
+    const checkpoints = await this.#rangeProblem(this.#keys.checkpoints(), () => {
+      this.#checkpoints += 1
+    })
+    if (checkpoints !== undefined) return checkpoints
+    return this.#rangeProblem(this.#keys.pictures(), () => {
+      this.#pictures += 1
+    })
   }
 
   #codeProblem(key: string, value: Uint8Array): HookVerdict | undefined {

@@ -1,5 +1,6 @@
 import type { Response } from '../../block/index.js'
 import type { Hash, Json, RunId } from '../../core/index.js'
+import type { ActorAt } from '../run/shown-actors.js'
 import type { ShownStatus } from './page-types.js'
 
 /** Pictures of one run: its document, and how it stood after an entry of its journal. */
@@ -40,21 +41,6 @@ export interface RunChart {
   readonly id: RunId
   readonly definitionHash: Hash
   readonly graph: DocumentGraph
-}
-
-/** What the actor of a block does: nothing yet, its work, or waiting for a message. */
-export type BlockMark = 'READY' | 'BUSY' | 'WAITING'
-
-/** One actor of a run, after an entry. */
-export interface ActorAt {
-  readonly path: string
-  readonly mark: BlockMark
-  /** State of its chart in dotted form. */
-  readonly value: string
-  readonly step: number
-  readonly attempt: number
-  /** How its last attempt that has ended did, of an earlier step too; null before that. */
-  readonly ended: 'succeeded' | 'failed' | null
 }
 
 /** A run as it stood after journal entry `entry`, folded from its journal. */

@@ -10,21 +10,25 @@ import {
 import type { JournalEntry, Ledger, RunRecord } from '../../ledger/index.js'
 import { readyRun, recordedRun } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
+import type { WrittenPicture } from '../run/kept-picture.js'
 import { checkStarted } from '../run/shown.js'
 import type { ComparedRuns } from './compared-runs.js'
 import { type GraphNames, graphOf } from './document-graph.js'
 import { neverRun, registryOf } from './journal-registry.js'
+import { KeptPictures } from './kept-pictures.js'
 import type { ChartAt, DocumentGraph, RunChart, SignalLine } from './picture-types.js'
 import { type PictureEntry, RunPicture } from './run-picture.js'
 
 export interface ChartParts {
   readonly ledger: Pick<
     Ledger,
-    'run' | 'unit' | 'journalParts' | 'authenticate' | 'hasKey' | 'identity'
+    'run' | 'unit' | 'journalParts' | 'authenticate' | 'hasKey' | 'identity' | 'pictures'
   >
   readonly compared: ComparedRuns
   /** What is registered; without it a run's charts are made of what its journal says. */
   readonly registry: Registry | undefined
+  /** Of the stretch that a run in memory is in; undefined: nothing in memory has it. */
+  livePicture?(id: RunId): WrittenPicture | undefined
 }
 
 /**
@@ -42,10 +46,12 @@ export class RunCharts {
   readonly #parts: ChartParts
   /** The one that was asked for last at the end. */
   readonly #pictures = new Map<RunId, RunPicture>()
+  readonly #kept: KeptPictures
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(parts: ChartParts) {
     this.#parts = parts
+    this.#kept = new KeptPictures(parts)
   }
 
   /** Throws `run.not_found`, and the codes of what is not as signed. */
@@ -99,6 +105,10 @@ export class RunCharts {
   async #chartAt(id: RunId, entry: number | undefined): Promise<ChartAt> {
     const record = this.#record(id)
     const wanted = Math.min(entry ?? record.entries - 1, record.entries - 1)
+    const { ledger, compared } = this.#parts
+    if (!compared.isCompared(record, 0)) await checkStarted(ledger, record)
+    const moment = await this.#momentOf(record, wanted)
+    if (moment !== undefined) return moment
     const picture = await this.#picture(record, wanted)
     const shown = picture.at(Math.min(wanted, picture.entries - 1))
     if (shown === undefined) throw blockError('run.not_found', { runId: id })
@@ -119,6 +129,12 @@ export class RunCharts {
     }
     this.#forgetOldest()
     return picture
+  }
+
+  /** What long runs have kept, where no fold has come so far (Q4). */
+  async #momentOf(record: RunRecord, wanted: number): Promise<ChartAt | undefined> {
+    const { entries = 0, first = 0 } = this.#pictures.get(record.runId) ?? {}
+    return first <= wanted && wanted < entries ? undefined : this.#kept.at(record, wanted)
   }
 
   /** The picture that is kept, where it has not let go of the entry that is wanted. */

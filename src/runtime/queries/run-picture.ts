@@ -2,14 +2,14 @@ import {
   type FoldObserver,
   type JournalEntry,
   type MadeBlock,
-  ROOT_PATH,
   RunReplay,
   type RunReplayOptions,
   type WaitingSignal
 } from '../../block/index.js'
 import { type Hash, limits } from '../../core/index.js'
 import type { RunStatus } from '../../ledger/index.js'
-import type { ActorAt, BlockMark, ChartAt } from './picture-types.js'
+import { type ActorAt, actorAt, ShownActors } from '../run/shown-actors.js'
+import type { ChartAt } from './picture-types.js'
 
 /** An entry of a journal, as it is read. */
 export interface PictureEntry {
@@ -18,7 +18,6 @@ export interface PictureEntry {
   readonly receiptHash?: Hash | undefined
 }
 
-type Actors = ReadonlyMap<string, ActorAt>
 type Changed = Parameters<FoldObserver['changed']>
 type Received = Parameters<FoldObserver['received']>
 
@@ -46,9 +45,8 @@ export class RunPicture implements FoldObserver {
   first = 0
   #moments: Moment[] = []
   /** All actors at the first moment, and at each 256th after it. */
-  #whole: Actors[] = []
-  readonly #actors = new Map<string, ActorAt>()
-  #changed = new Set<string>()
+  #whole: (readonly ActorAt[])[] = []
+  readonly #shown = new ShownActors()
   #status: RunStatus = 'running'
 
   constructor(options: Omit<RunReplayOptions, 'observer' | 'isPicture'>) {
@@ -76,10 +74,12 @@ export class RunPicture implements FoldObserver {
     this.#replay ??= new RunReplay({ ...this.#options, observer: this, isPicture: true })
     this.#replay.take(entry, text, { receiptHash, item: entry.n })
     if ('status' in entry) this.#status = entry.status
-    if (entry.k === 'run.finished') this.#ended(ROOT_PATH, entry.status === 'done')
-    const changed = [...this.#changed].flatMap((path) => this.#actors.get(path) ?? [])
-    this.#changed = new Set()
-    if (this.#moments.length % ENTRIES_BETWEEN === 0) this.#whole.push(new Map(this.#actors))
+    this.#shown.took(entry)
+    const changed: ActorAt[] = []
+    this.#shown.takeChanged(entry.n, { add: (_, actor) => changed.push(actorAt(actor)) })
+    if (this.#moments.length % ENTRIES_BETWEEN === 0) {
+      this.#whole.push(this.#shown.all().map(actorAt))
+    }
     this.#moments.push({ at: entry.at, status: this.#status, changed })
     if (this.#moments.length === limits.PICTURE_ENTRIES_MAX) this.#forgetHalf()
   }
@@ -90,7 +90,7 @@ export class RunPicture implements FoldObserver {
     const moment = this.#moments[place]
     if (moment === undefined) return undefined
     const from = Math.floor(place / ENTRIES_BETWEEN)
-    const actors = new Map(this.#whole[from])
+    const actors = new Map((this.#whole[from] ?? []).map((actor) => [actor.path, actor]))
     for (const { changed } of this.#moments.slice(from * ENTRIES_BETWEEN + 1, place + 1)) {
       for (const actor of changed) actors.set(actor.path, actor)
     }
@@ -105,51 +105,16 @@ export class RunPicture implements FoldObserver {
   }
 
   made({ path, state }: MadeBlock): void {
-    const value = dotted(state.value)
-    this.#set({ path, mark: markOf(value), value, step: 0, attempt: 0, ended: null })
+    this.#shown.made(path, state.value)
   }
 
-  received(...[path, event, from]: Received): void {
-    if (event.type === 'block.execute') {
-      this.#update(path, { step: event.step, attempt: 1 })
-    } else if (event.type === 'attempt.settled') this.#ended(path, event.response.success)
-    else if (event.type === 'block.settled' && from !== null) {
-      this.#ended(from, event.response.success)
-    }
+  received(...[path, event]: Received): void {
+    this.#shown.received(path, event)
   }
 
   changed(...[path, state]: Changed): void {
-    const value = dotted(state.value)
-    const { attempt } = state.context as { readonly attempt: number }
-    // What a block has begun with is gone once it is READY again.
-    this.#update(path, { value, mark: markOf(value), ...(attempt > 0 ? { attempt } : {}) })
-  }
-
-  #ended(path: string, isSuccess: boolean): void {
-    this.#update(path, { ended: isSuccess ? 'succeeded' : 'failed' })
-  }
-
-  #update(path: string, change: Partial<ActorAt>): void {
-    const actor = this.#actors.get(path)
-    if (actor !== undefined) this.#set({ ...actor, ...change })
-  }
-
-  #set(actor: ActorAt): void {
-    this.#actors.set(actor.path, actor)
-    this.#changed.add(actor.path)
+    this.#shown.moved(path, state)
   }
 }
 
 const ENTRIES_BETWEEN = limits.PICTURE_ENTRIES_BETWEEN
-
-function markOf(value: string): BlockMark {
-  const [mark] = value.split('.')
-  return mark === 'BUSY' || mark === 'WAITING' ? mark : 'READY'
-}
-
-/** A state value as one text; of several regions the first. */
-function dotted(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value)
-  const [entry] = Object.entries(value)
-  return entry === undefined ? '' : `${entry[0]}.${dotted(entry[1])}`
-}

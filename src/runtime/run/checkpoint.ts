@@ -9,11 +9,12 @@ import {
 } from '../../core/index.js'
 import type { SavedCheckpoint } from '../../ledger/index.js'
 import type { CompiledRoot } from '../code/prepared-run.js'
+import type { SavedMoments } from './run-moments.js'
 
 /**
  * A run checkpoint in its envelope (formats.md §7):
- * `{envelope: {chart: {id, version, configHash}, definitionHash, format, journalSeq, runId, run,
- * startedHash, stateRoot}, mac}`, the code made with the blob key.
+ * `{envelope: {chart: {id, version, configHash}, definitionHash, format, journalSeq, moments?,
+ * runId, run, startedHash, stateRoot}, mac}`, the code made with the blob key.
  * Derived data: when it does not fit the running code, the run is rebuilt from its journal instead.
  */
 export function encodeCheckpoint(
@@ -25,9 +26,10 @@ export function encodeCheckpoint(
     /** SHA-256 of the run's first journal entry. */
     readonly startedHash: Hash
     readonly authenticate: Authenticate
+    readonly moments: SavedMoments | undefined
   }
 ): SavedCheckpoint {
-  const { compiled, runId, stateRoot, startedHash, authenticate } = options
+  const { compiled, runId, stateRoot, startedHash, authenticate, moments } = options
   const envelope = canonicalizeOwn({
     chart: chartOf(compiled),
     definitionHash: compiled.definitionHash,
@@ -35,6 +37,7 @@ export function encodeCheckpoint(
     journalSeq: run.entries,
     runId,
     run,
+    ...(moments === undefined ? {} : { moments }),
     startedHash,
     stateRoot
   })
@@ -51,7 +54,7 @@ export function parseCheckpoint(
     readonly startedHash: Hash
     readonly authenticate: Authenticate
   }
-): RunCheckpoint | undefined {
+): KeptRun | undefined {
   if (saved === undefined) return undefined
   const { envelope, mac } = JSON.parse(saved.text) as {
     readonly envelope: Json
@@ -65,8 +68,17 @@ export function parseCheckpoint(
     envelope['startedHash'] === options.startedHash &&
     envelope['definitionHash'] === options.compiled.definitionHash &&
     canonicalizeOwn(envelope['chart']) === canonicalizeOwn(chartOf(options.compiled))
+  if (!isOurs) return undefined
   // What this room wrote, by its code.
-  return isOurs ? (envelope['run'] as unknown as RunCheckpoint) : undefined
+  const { run, moments } = envelope as unknown as KeptRun
+  return { run, moments }
+}
+
+/** What a checkpoint has. */
+export interface KeptRun {
+  readonly run: RunCheckpoint
+  /** Undefined: nothing follows the run from there on. */
+  readonly moments: SavedMoments | undefined
 }
 
 /** Of what is in `run`: one up whenever a context gets other members. */

@@ -11,11 +11,14 @@ import type { CompiledRoot } from '../code/prepared-run.js'
 import { readyRun, resumable } from '../code/recorded-run.js'
 import type { Registry } from '../code/registry.js'
 import { encodeCheckpoint, parseCheckpoint } from './checkpoint.js'
+import { momentsFrom, newMoments, type RunMoments } from './run-moments.js'
 
 /** A run with what drives it. */
 export interface Driven {
   readonly pump: RunPump
   readonly compiled: CompiledRoot
+  /** Undefined: no pictures of it are kept. */
+  readonly moments: RunMoments | undefined
   run(): Promise<RunEnd>
 }
 
@@ -24,7 +27,7 @@ export function saveCheckpoint(
   ledger: Ledger,
   runId: RunId,
   end: Exclude<RunEnd, { readonly kind: 'finished' | 'held' }>,
-  { pump, compiled }: Driven
+  { pump, compiled, moments }: Driven
 ): void {
   if (end.checkpoint === undefined) return
   const saved = encodeCheckpoint(end.checkpoint, {
@@ -32,7 +35,8 @@ export function saveCheckpoint(
     compiled,
     stateRoot: ledger.roots().execution,
     startedHash: hashJson(pump.started),
-    authenticate: (hash) => ledger.authenticate(hash)
+    authenticate: (hash) => ledger.authenticate(hash),
+    moments: moments?.save()
   })
   ledger.saveCheckpoint(runId, saved, pump.writer.position)
 }
@@ -64,9 +68,12 @@ export async function rebuildRun(
     authenticate: (hash) => ledger.authenticate(hash)
   })
   // An observer that lacks what the checkpoint leaves out is given the whole journal.
-  const isSeen = host.observer === undefined || host.observer.entries >= (saved?.entries ?? 0)
-  const checkpoint = isSeen ? saved : undefined
-  const pump = new RunPump({ runId, root, host, checkpoint })
+  const isSeen = host.observer === undefined || host.observer.entries >= (saved?.run.entries ?? 0)
+  const kept = isSeen ? saved : undefined
+  const checkpoint = kept?.run
+  const moments =
+    kept === undefined ? newMoments(runId, ledger, started) : momentsFrom(runId, ledger, kept)
+  const pump = new RunPump({ runId, root, host, checkpoint, moments })
   pump.recovery.begin(started)
   // Taken one by one: a long journal is never in memory as a whole.
   const journal = ledger.journal(runId, checkpoint?.entries ?? 0)
@@ -75,7 +82,7 @@ export async function rebuildRun(
     const entry = value as unknown as RecordedEntry['entry']
     pump.recovery.take({ entry, text, receiptHash, mac })
   }
-  return { pump, compiled, run: () => pump.resume() }
+  return { pump, compiled, moments, run: () => pump.resume() }
 }
 
 /** The first entry of a journal, with its canonical text. */

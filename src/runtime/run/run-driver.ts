@@ -7,6 +7,7 @@ import { isOfCode } from './ending-runs.js'
 import { OrphanedEffects } from './orphaned-effects.js'
 import { type Driven, rebuildRun, saveCheckpoint } from './parked-run.js'
 import type { LiveRun, RunEntry } from './run-entry.js'
+import type { RunMoments } from './run-moments.js'
 import { resultIn } from './run-records.js'
 import type { RunStore } from './run-store.js'
 import { RunTurns } from './run-turns.js'
@@ -136,7 +137,7 @@ export class RunDriver {
         else store.settle(entry, { error })
       }
     })()
-    store.enter(entry, new DrivenRun(pump, over))
+    store.enter(entry, new DrivenRun(pump, over, driven.moments))
   }
 
   /** The run's pump, resumed if it is parked; undefined once it has ended. */
@@ -189,6 +190,7 @@ export class RunDriver {
     const { position } = book
     if (end.kind === 'finished') {
       ledger.saveCheckpoint(runId, null, position)
+      driven.moments?.leave(position)
       store.leave(entry)
       const { status, response, receiptHash, dappId } = end
       const hash = receiptHash === undefined ? {} : { receiptHash }
@@ -204,6 +206,7 @@ export class RunDriver {
       return
     }
     saveCheckpoint(ledger, runId, end, driven)
+    driven.moments?.leave(position)
     // A resumed run is read from the journal, so the journal must have it all.
     await ledger.durable(position)
     const isParked = end.kind === 'parked'
@@ -275,10 +278,12 @@ export class RunDriver {
 class DrivenRun implements LiveRun {
   readonly pump: RunPump
   readonly over: Promise<void>
+  readonly moments: RunMoments | undefined
 
-  constructor(pump: RunPump, over: Promise<void>) {
+  constructor(pump: RunPump, over: Promise<void>, moments: RunMoments | undefined) {
     this.pump = pump
     this.over = over
+    this.moments = moments
   }
 
   get position(): Position {

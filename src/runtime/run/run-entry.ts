@@ -2,6 +2,7 @@ import type { OpenWait, Position, RunPump } from '../../block/index.js'
 import type { RunId, Timed } from '../../core/index.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
 import type { RunResult } from './handle.js'
+import type { RunMoments } from './run-moments.js'
 import type { RunsOptions } from './run-terms.js'
 
 /** A run in memory: a pump drives it, or it has come to its end and that is not durable yet. */
@@ -10,6 +11,8 @@ export interface LiveRun {
   readonly pump: RunPump | undefined
   /** Up to where the ledger must be durable before it may be shown how the run stands (D2). */
   readonly position: Position
+  /** Where its charts stood lately; undefined: that is not kept. */
+  readonly moments?: RunMoments | undefined
   /** Resolves when it has left memory. */
   readonly over: Promise<void>
 }

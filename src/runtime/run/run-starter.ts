@@ -25,6 +25,7 @@ import { providerIds, reachedProviders } from '../gate/reached-providers.js'
 import { isEnded } from './ended.js'
 import type { RunDriver } from './run-driver.js'
 import type { Beginning, RunEntry } from './run-entry.js'
+import { newMoments } from './run-moments.js'
 import type { RunStore } from './run-store.js'
 import { acceptable, checkSame, queueOfRun, Start, type StartTerms } from './run-terms.js'
 import { SingleStepEnds } from './single-step-ends.js'
@@ -222,7 +223,14 @@ export class RunStarter {
       return
     }
     const early = straight?.early
-    const pump = new RunPump({ runId, root, host: this.#store.hostOf(entry, block), early })
+    const moments = root.isUnit ? undefined : newMoments(runId, ledger, start)
+    const pump = new RunPump({
+      runId,
+      root,
+      host: this.#store.hostOf(entry, block),
+      early,
+      moments
+    })
     const queue = root.isUnit ? undefined : queueOfRun(prepared, start)
     if (queue !== undefined && this.#driver.turns.enter(runId, queue, at)) pump.inbox.hold()
     const pins = root.isUnit ? registry.intentPins(root.name) : root.pins
@@ -231,7 +239,7 @@ export class RunStarter {
     const first = startedDraft(root, { at, base, start, queue, parent, pins, obligations })
     pump.leaves.keepText(start.inputs, start.text)
     const run = (): Promise<RunEnd> => pump.start(first)
-    this.#driver.drive(entry, { pump, compiled, run })
+    this.#driver.drive(entry, { pump, compiled, moments, run })
   }
 
   /** Canonical JSON of a principal; one that never changes is written once. */

@@ -14,6 +14,7 @@ import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'
 import { cancelWithoutCode, isOfCode } from './ending-runs.js'
 import type { Answer, RunHandle, RunResult } from './handle.js'
+import type { WrittenPicture } from './kept-picture.js'
 import { type Command, messageOf, ownerNamed } from './messages.js'
 import { RunDriver } from './run-driver.js'
 import type { RunEntry } from './run-entry.js'
@@ -246,6 +247,11 @@ export class Runs {
   /** Whether the run is in memory or waits for its turn, and continues without being resumed. */
   isLive(runId: RunId): boolean {
     return this.isQueued(runId) || this.#store.get(runId)?.isMoving === true
+  }
+
+  /** Of the stretch that a run in memory is in; undefined: nothing in memory has it. */
+  pictureOf(runId: RunId): WrittenPicture | undefined {
+    return this.#store.get(runId)?.live?.moments?.picture
   }
 
   /** Whether the run waits for its turn in a queue. */

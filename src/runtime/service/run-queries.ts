@@ -40,7 +40,13 @@ export function runQueries(parts: QueryParts): QueryTable<RunQuery> {
   const isLive = (id: RunId) => running?.runs.isLive(id) === true
   const compared = once(() => new ComparedRuns({ ledger, isLive }))
   const charts = once(
-    () => new RunCharts({ ledger, registry: running?.registry, compared: compared() })
+    () =>
+      new RunCharts({
+        ledger,
+        registry: running?.registry,
+        compared: compared(),
+        livePicture: (id) => running?.runs.pictureOf(id)
+      })
   )
   return {
     chart: async (params) => charts().chart(idOf(params)),

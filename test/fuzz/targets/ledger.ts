@@ -35,6 +35,7 @@ import { encodeStateProof, parseStateProof } from '../../../src/ledger/state/pro
 import { SubjectCipher } from '../../../src/ledger/subject/cipher.js'
 import { SubjectKeysInMemory, subjectIdOf } from '../../../src/ledger/subject/subject-keys.js'
 import { parseLock } from '../../../src/runtime/opening/integrity-record.js'
+import { parsePicture } from '../../../src/runtime/run/kept-picture.js'
 import type { FuzzTarget } from '../target.js'
 
 /** Has the key of the subject `customer-17`, which the corpus is written under. */
@@ -81,6 +82,10 @@ export const ledgerTargets: Readonly<Record<string, FuzzTarget>> = {
     }
   },
   head: text('ledger/record/head.ts#parseHead', (given) => parseHead('key', given), encodeHead),
+  'kept-picture': text(
+    'runtime/run/kept-picture.ts#parsePicture',
+    (given) => parsePicture(given) ?? null
+  ),
   receipt: text('ledger/receipt/parse.ts#parseReceipt', parseReceipt),
   evidence: text('ledger/receipt/parse.ts#parseEvidence', parseEvidence),
   'write-set': text('ledger/chain/stored-write-set.ts#parseWriteSet', parseWriteSet),

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { RunStarted } from '../../../../src/block/index.js'
-import type { RunId } from '../../../../src/core/index.js'
 import { Registry } from '../../../../src/runtime/code/registry.js'
-import { neverRun, registryOf } from '../../../../src/runtime/queries/journal-registry.js'
-import type { ChartAt } from '../../../../src/runtime/queries/picture-types.js'
-import { RunPicture } from '../../../../src/runtime/queries/run-picture.js'
+import { registryOf } from '../../../../src/runtime/queries/journal-registry.js'
 import { journalNamed } from '../../../support/inspected.js'
 import { interpretedParent } from '../../../support/interpreted-fold.js'
 import { journalScenes, sceneRegistrations } from '../../../support/journal-scenes.js'
 import { testKeys, World } from '../../../support/lives.js'
+import { picturesOf as picturesOfLines } from '../../../support/recorded-pictures.js'
 
 const names = Object.keys(journalScenes)
 /** The code of a workflow chooses its next child itself: there is no chart to interpret. */
@@ -16,35 +14,10 @@ const withCharts = names.filter(
   (name) => !journalNamed(name).entries.some((text) => JSON.parse(text).k === 'called')
 )
 
-/** How a recorded run stood after each of its entries; undefined: its code is not here. */
-async function picturesOf(
-  name: string,
-  registry: Registry,
-  options: object = {}
-): Promise<readonly (ChartAt | undefined)[] | undefined> {
+async function picturesOf(name: string, registry: Registry, options: object = {}) {
   const { entries, receipts } = journalNamed(name)
-  const started = JSON.parse(entries[0] ?? '{}') as RunStarted
-  const recorded = await registry.recorded(started)
-  if (recorded.kind !== 'ready') return undefined
-  const { root, compiled, block } = recorded
-  const library = compiled.kind === 'leaf' ? compiled.library : compiled.plan
-  const runId = started.run as RunId
-  const { identity } = testKeys
-  const found = (reference: string) => block(reference) ?? neverRun(reference)
-  const picture = new RunPicture({
-    runId,
-    identity,
-    root,
-    compiled,
-    library,
-    block: found,
-    ...options
-  })
-  for (const [n, text] of entries.entries()) {
-    const receiptHash = (receipts[n] ?? undefined) as never
-    picture.take({ entry: JSON.parse(text), text, receiptHash })
-  }
-  return entries.map((_, n) => picture.at(n))
+  const lines = entries.map((text, n) => ({ text, receiptHash: receipts[n] ?? null }))
+  return picturesOfLines(lines, registry, options)
 }
 
 const registered = () => Registry.open(sceneRegistrations(new World()))
