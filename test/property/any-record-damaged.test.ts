@@ -18,6 +18,19 @@ const consents = { notes: [], allowCut: true, acknowledgeNotes: true, acceptLock
 /** Of what was erased, a record of the state alone has the value. */
 const ERASED = 'erased'
 
+/** Long enough to leave pictures of where its chart stood. */
+const LONG = {
+  schema: 'tally-composite/1',
+  name: 'long',
+  version: '1',
+  entry_point: 'a',
+  max_steps: 300,
+  nodes: Object.fromEntries(
+    ['a', 'b'].map((id) => [id, { block: 'note', input: { ref: 'request.payload' } }])
+  ),
+  transitions: { a: 'b', b: 'a' }
+}
+
 let place: Awaited<ReturnType<typeof temporaryDirectory>>
 /** Keys of the store, without its identity. */
 let keys: readonly string[]
@@ -30,12 +43,14 @@ beforeAll(async () => {
   const inputs = { text: ERASED }
   await tally.begin(documentOf('note'), { inputs, subject: 'somebody' }).result
   await tally.erase('somebody')
+  await tally.begin(LONG, { inputs: { text: 'again and again' } }).result
   receipts = tally.status().receipts
   await tally.close()
   const store = await openLevelStore({ path: place.path('sound/data-1'), create: false })
   const found: string[] = []
   for await (const [key] of store.entries(everything)) found.push(key.slice(key.indexOf('/') + 1))
   keys = found
+  expect(new Set(found.map(kindOf))).toContain('picture')
   await store.close()
 })
 afterAll(() => place.remove())

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ActorAt, DocumentGraph } from '../../../runtime/index.js'
 import { address, choose } from '../client/navigation.js'
 import { useQuery } from '../client/query.js'
@@ -113,7 +113,8 @@ function laidOut(graph: DocumentGraph): Layout {
 function Chart({ graph, shown, actors }: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
   const [seen, setSeen] = useState({ left: 0, top: 0 })
-  const layout = laidOut(graph)
+  // Every moment and every scroll draws the same places.
+  const layout = useMemo(() => laidOut(graph), [graph, view.value, isNarrow.value])
   const backs = layout.edges.some(({ isBack }) => isBack)
   const left = PAD + (leadsToFirst(layout) ? PAD_OF_LOOP : 0)
   const width = left + layout.width + PAD + (backs ? 14 : 0)
