@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { defineBlock, defineWorkflow } from '../../../../src/block/index.js'
+import { defineBlock, defineWorkflow, type JournalEntry } from '../../../../src/block/index.js'
 import { alterRecords } from '../../../../src/cli/demo/alter.js'
 import {
   type Json,
@@ -22,9 +22,10 @@ import {
   type KeptPicture,
   PictureWriter,
   parsePicture,
-  pictureIn
+  pictureIn,
+  type WrittenPicture
 } from '../../../../src/runtime/run/kept-picture.js'
-import { RunMoments } from '../../../../src/runtime/run/run-moments.js'
+import { newMoments, RunMoments } from '../../../../src/runtime/run/run-moments.js'
 import type { ShownActor } from '../../../../src/runtime/run/shown-actors.js'
 import { cases } from '../../../support/effort.js'
 import { journalScenes, sceneRegistrations } from '../../../support/journal-scenes.js'
@@ -268,6 +269,53 @@ describe('pictures that a run has kept', () => {
     expect(Math.max(...seen)).toBeGreaterThan(between)
   })
 
+  it('Q4: build on none that ends elsewhere', async () => {
+    const store = openMemoryStore()
+    await driven(store, wide(500), 1)
+    const tally = await opened(store)
+    const { pictures } = tally.ledger
+    const at = (stretch: number) => pictures.picture({ runId: LONG, stretch }) ?? '{}'
+    const built = [1, 2, 3, 4].find((stretch) => parsePicture(at(stretch))?.actors === null) ?? 0
+    // One that this ledger has written, of another history.
+    const said: WrittenPicture = JSON.parse(at(built - 1))
+    const states = said.states.map(([value, attempt, end]) => [value, attempt + 5, end])
+    const other = { ...said, states, through: '00'.repeat(32) }
+    pictures.savePicture({ runId: LONG, stretch: built - 1 }, JSON.stringify(other), 0)
+    const entry = built * between
+    const shown = await tally.queries.chartAt({ id: LONG, entry })
+    expect(shown).toEqual(await folded(tally).chartAt(LONG, entry))
+    await tally.close()
+  })
+
+  it('Q4: are not written again by a run that is rebuilt', async () => {
+    const store = openMemoryStore()
+    const clock = new ManualClock(1_700_000_000_000)
+    const tally = await opened(store, clock)
+    const saved = vi.spyOn(tally.ledger.pictures, 'savePicture')
+    tally.begin(coded, null, { id: LONG })
+    for (let turn = 0; turn < 4; turn += 1) {
+      await until(() => tally.run(LONG)?.status === 'waiting')
+      if (turn < 3) clock.advance(60_000)
+      await settleDown(() => `${tally.run(LONG)?.entries}`)
+    }
+    await until(() => tally.run(LONG)?.status === 'waiting')
+    expect(tally.run(LONG)?.entries).toBeGreaterThan(between)
+    expect(saved.mock.calls.map(([{ stretch }]) => stretch)).toContain(0)
+    await tally.close()
+    const next = await opened(store, clock)
+    const again = vi.spyOn(next.ledger.pictures, 'savePicture')
+    await next.resume(LONG)
+    await settleDown(() => `${next.run(LONG)?.entries}`)
+    await next.close()
+    expect(again.mock.calls.map(([{ stretch }]) => stretch)).not.toContain(0)
+  })
+
+  it('are not made of a run with a subject', () => {
+    const store = { savePicture: () => undefined, picture: () => undefined }
+    expect(newMoments(LONG, { pictures: store }, { subject: 'somebody' })).toBeUndefined()
+    expect(newMoments(LONG, { pictures: store }, {})).toBeDefined()
+  })
+
   it('Q4: are gone once their run is archived', async () => {
     const store = openMemoryStore()
     await driven(store, circle(['give', 'pay'], 320), 1)
@@ -324,6 +372,23 @@ describe('pictures that a run has kept', () => {
     const tally = await opened(store)
     expect(await tally.queries.chartAt({ id: 'long', entry: 400 })).toEqual(right)
     await tally.close()
+  })
+})
+
+describe('a stretch that has ended', () => {
+  it('Q4: waits for the position of its last entry', () => {
+    const savePicture = vi.fn<WiredRuntime['ledger']['pictures']['savePicture']>()
+    const moments = new RunMoments(LONG, { savePicture, picture: () => undefined })
+    for (let n = 0; n <= between; n += 1) {
+      const entry = { k: 'signal', run: LONG, n, at: n } as unknown as JournalEntry
+      moments.took(entry, `${n}`, undefined)
+    }
+    expect(savePicture).not.toHaveBeenCalled()
+    moments.appended(7)
+    expect(savePicture).toHaveBeenCalledOnce()
+    const [place, text, position] = savePicture.mock.calls[0] ?? []
+    expect([place, position]).toEqual([{ runId: LONG, stretch: 0 }, 7])
+    expect(parsePicture(text ?? '')).toMatchObject({ from: 0, entries: between, through: '255' })
   })
 })
 
