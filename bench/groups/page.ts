@@ -106,7 +106,7 @@ function wide() {
   const nodes = Array.from({ length: NODES }, (_, n) => {
     const [first, left] = [n - NODES_A_RANK, n % NODES_A_RANK === 0 ? 1 - NODES_A_RANK : 1]
     const deps = first < 0 ? [] : [`n${first}`, `n${first - left}`]
-    return { id: `n${n}`, block: step.name, deps: deps.filter((id) => id !== 'n-1') }
+    return { id: `n${n}`, block: step.name, deps }
   })
   return { schema: 'tally-plan/1', name: 'bench.wide', version: '1.0.0', nodes }
 }

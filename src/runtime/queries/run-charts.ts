@@ -94,7 +94,7 @@ export class RunCharts {
   }
 
   async #signals(id: RunId): Promise<readonly SignalLine[]> {
-    const record = this.#record(id)
+    const record = await this.#begun(id)
     const picture = await this.#picture(record, record.entries - 1)
     return picture.waitingSignals.map(({ given, takenAt }) => {
       const { name, id: signalId, at, by, value } = given
@@ -103,10 +103,8 @@ export class RunCharts {
   }
 
   async #chartAt(id: RunId, entry: number | undefined): Promise<ChartAt> {
-    const record = this.#record(id)
+    const record = await this.#begun(id)
     const wanted = Math.min(entry ?? record.entries - 1, record.entries - 1)
-    const { ledger, compared } = this.#parts
-    if (!compared.isCompared(record, 0)) await checkStarted(ledger, record)
     const moment = await this.#momentOf(record, wanted)
     if (moment !== undefined) return moment
     const picture = await this.#picture(record, wanted)
@@ -117,8 +115,6 @@ export class RunCharts {
 
   /** The picture of a run, with its entries up to the one that is wanted. */
   async #picture(record: RunRecord, wanted: number): Promise<RunPicture> {
-    const { ledger, compared } = this.#parts
-    if (!compared.isCompared(record, 0)) await checkStarted(ledger, record)
     const picture = await this.#pictureOf(record, wanted)
     try {
       await this.#foldCompared(picture, record, wanted)
@@ -176,6 +172,14 @@ export class RunCharts {
       return one
     }
     return new RunPicture({ runId, identity, root, compiled, library, block: found })
+  }
+
+  /** The record of a run that began as it says. */
+  async #begun(id: RunId): Promise<RunRecord> {
+    const { ledger, compared } = this.#parts
+    const record = this.#record(id)
+    if (!compared.isCompared(record, 0)) await checkStarted(ledger, record)
+    return record
   }
 
   #record(id: RunId): RunRecord {

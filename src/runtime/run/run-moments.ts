@@ -70,7 +70,7 @@ export class RunMoments implements Moments {
     this.#takeChanged()
     const { n } = entry
     if (n > 0 && n % limits.PICTURE_ENTRIES_BETWEEN === 0) this.#begin(n, position)
-    if (position !== undefined) this.appended(position)
+    if (position !== undefined) this.#give(position)
     if (isAboutRun(entry)) this.#status = entry.status
     this.#hash = journalHash
     this.#entries = n + 1
@@ -79,7 +79,7 @@ export class RunMoments implements Moments {
   }
 
   appended(position: Position): void {
-    if (this.#held.length > 0) this.#give(position)
+    this.#give(position)
   }
 
   moved(path: Moved[0], event: Moved[1], stands: Moved[2]): void {
@@ -149,6 +149,7 @@ export class RunMoments implements Moments {
   }
 
   #give(position: Position): void {
+    if (this.#held.length === 0) return
     const { runId } = this
     for (const { stretch, text } of this.#held.splice(0)) {
       this.#store.savePicture({ runId, stretch }, text, position)

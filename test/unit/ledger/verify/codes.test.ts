@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { chainJournal, type Hash, type RunId } from '../../../../src/core/index.js'
-import { DerivedCodes } from '../../../../src/ledger/derived/codes.js'
+import { codesOf, DerivedCodes } from '../../../../src/ledger/derived/codes.js'
 import { RUN_COMMITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
 import { unwrapUnchecked, wrapValue } from '../../../../src/ledger/envelope.js'
-import { repairLedger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
+import { openLedger, repairLedger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
 import { VerificationKey } from '../../../../src/ledger/verify/key.js'
 import { withOtherCode } from '../../../support/derived.js'
@@ -12,6 +12,7 @@ import {
   commit,
   entry,
   fixedIdentity,
+  ledgerOptions,
   loneItem,
   newLedger,
   reopen
@@ -21,8 +22,19 @@ const keys = fixedIdentity()
 const { identity, blobKey } = keys
 const key = new VerificationKey(blobKey)
 const LONG_RUN = 'long' as RunId
-/** Kinds of records with a code: derived ones, the watermark, and checkpoints. */
-const kinds = ['chain', 'checkpoint', 'derived', 'index', 'page', 'run', 'tile', 'visits']
+const PICTURE = { runId: LONG_RUN, stretch: 0 }
+/** Kinds of records with a code: derived ones, the watermark, and what runs write. */
+const kinds = [
+  'chain',
+  'checkpoint',
+  'derived',
+  'index',
+  'page',
+  'picture',
+  'run',
+  'tile',
+  'visits'
+]
 
 type Entries = readonly (readonly [key: string, value: Uint8Array])[]
 
@@ -39,6 +51,7 @@ async function written(): Promise<Entries> {
     if (n % 64 === 9) await opened.ledger.logHashes()
   }
   opened.ledger.saveCheckpoint(LONG_RUN, { text: '{}', entries: 1 }, 0)
+  opened.ledger.pictures.savePicture(PICTURE, 'of then', 0)
   await opened.ledger.close()
   return collect(opened.store.entries({ gte: '', lt: '\u{10ffff}' }))
 }
@@ -120,5 +133,28 @@ describe('L12: a verification without the key', () => {
     const { notChecked } = await verifyLedger({ store: await storeOf(await written()), identity })
     const told = 'checkpoint of 1 run: what authenticates it needs the blob key'
     expect(notChecked).toContain(told)
+    expect(notChecked).toContain('1 picture of a run: what authenticates it needs the blob key')
+  })
+})
+
+describe('L12: a reader', () => {
+  const pictureIn = async (entries: Entries, hasKey: boolean) => {
+    const { blobKey: _, ...without } = ledgerOptions(await storeOf(entries), keys)
+    const options = hasKey ? { ...without, blobKey } : without
+    const ledger = await openLedger({ ...options, readOnly: true })
+    const picture = ledger.pictures.picture(PICTURE)
+    await ledger.close()
+    return picture
+  }
+
+  it('is given a picture by the key, and none by another, nor any without the key', async () => {
+    const entries = await written()
+    expect(await pictureIn(entries, true)).toBe('of then')
+    expect(await pictureIn(entries, false)).toBeUndefined()
+    // What a ledger without its key would take for its own.
+    const others = codesOf(undefined)
+    const forged = changed(entries, 'picture', (name) => others.wrap(name, 'of another', 1))
+    expect(await pictureIn(forged.entries, true)).toBeUndefined()
+    expect(await pictureIn(forged.entries, false)).toBeUndefined()
   })
 })

@@ -376,6 +376,19 @@ describe('pictures that a run has kept', () => {
 })
 
 describe('a stretch that has ended', () => {
+  it('Q5: is none of a run with more actors than are kept', () => {
+    const moments = new RunMoments(LONG, { savePicture: () => undefined, picture: () => undefined })
+    const entry = { k: 'signal', run: LONG, n: 0, at: 0 } as unknown as JournalEntry
+    moments.took(entry, '', 1)
+    const event = { type: 'attempt.resumed', at: 0 } as const
+    for (let actor = 0; actor <= limits.PICTURE_ACTORS_MAX; actor += 1) {
+      if (actor === limits.PICTURE_ACTORS_MAX) expect(moments.picture).toBeDefined()
+      moments.moved(`root/${actor}`, event, { value: 'BUSY', context: { attempt: 1 } })
+    }
+    moments.took({ ...entry, n: 1 }, '', 1)
+    expect([moments.picture, moments.save()]).toEqual([undefined, undefined])
+  })
+
   it('Q4: waits for the position of its last entry', () => {
     const savePicture = vi.fn<WiredRuntime['ledger']['pictures']['savePicture']>()
     const moments = new RunMoments(LONG, { savePicture, picture: () => undefined })
