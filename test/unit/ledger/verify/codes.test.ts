@@ -3,10 +3,11 @@ import { chainJournal, type Hash, type RunId } from '../../../../src/core/index.
 import { codesOf, DerivedCodes } from '../../../../src/ledger/derived/codes.js'
 import { RUN_COMMITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
 import { unwrapUnchecked, wrapValue } from '../../../../src/ledger/envelope.js'
-import { openLedger, repairLedger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
+import { repairLedger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
 import { VerificationKey } from '../../../../src/ledger/verify/key.js'
 import { withOtherCode } from '../../../support/derived.js'
+import { openLedger } from '../../../support/ledgers.js'
 import {
   collect,
   commit,
