@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
-import { type Json, systemRandom } from '../../src/core/index.js'
+import { type Json, systemClock, systemRandom } from '../../src/core/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
 import { openChromium, watchedPage, withoutChromium } from '../support/console/chromium.js'
@@ -9,7 +9,7 @@ import { serveConsole } from '../support/console/fake-console.js'
 import { openOn, until } from '../support/lives.js'
 import { expectVerifyFailure } from '../support/verified-close.js'
 
-/** What the page shows of a real run: its steps done again, and the signals that it was sent. */
+/** What the page shows of a real run: steps done again, signals, and until when it waits. */
 
 let browser: Browser | undefined
 beforeAll(async () => {
@@ -123,6 +123,58 @@ describe('signals of a run', () => {
       await page.waitForSelector('text=taken')
     })
     await run.result
+    await tally.close()
+  })
+})
+
+describe('a run that continues by itself', () => {
+  const sleeps = defineBlock({
+    name: 'order.work',
+    version: '1.0.0',
+    sideEffects: 'none',
+    run: async (ctx) => {
+      await ctx.sleep(3_600_000)
+      return null
+    }
+  })
+  const open = () =>
+    openOn(openMemoryStore(), {
+      blocks: [sleeps],
+      clock: systemClock,
+      queues: { orders: { concurrency: 1 } },
+      random: systemRandom
+    })
+
+  it('B2: says until when it sleeps, and offers no answer', async (context) => {
+    const tally = await open()
+    const run = tally.begin(document, { id: 'order-17' })
+    await until(async () => (await tally.runs({ name: 'order' })).items[0]?.status === 'waiting')
+    await shown(context, tally, '/runs', async (page) => {
+      await page.waitForSelector('.c-now:has-text("until ")')
+      await page.getByText('order-17').click()
+      await page.waitForSelector('.ban:has-text("Continues by itself at")')
+      expect(await page.textContent('.ban')).toMatch(/in (59 min|1 h)/)
+      await page.locator('.tl .lb').click()
+      const wait = await page.waitForSelector('.card:has-text("poll")')
+      expect(await wait.textContent()).toMatch(/due.*:/)
+      expect(await wait.$('a')).toBeNull()
+    })
+    await run.cancel()
+    await tally.close()
+  })
+
+  it('Q6: says the queue in which it waits for its turn', async (context) => {
+    const tally = await open()
+    const first = tally.begin(document, { id: 'first', queue: 'orders' })
+    const second = tally.begin(document, { id: 'second', queue: 'orders' })
+    await until(async () => (await tally.runs({ queued: true })).items.length === 1)
+    await shown(context, tally, '/runs/second', async (page) => {
+      await page.waitForSelector('.ban:has-text("Waits for its turn in the queue orders")')
+      await page.goto(new URL('/runs', page.url()).href)
+      await page.waitForSelector('.c-now:has-text("in queue orders")')
+    })
+    await second.cancel()
+    await first.cancel()
     await tally.close()
   })
 })

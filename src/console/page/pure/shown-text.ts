@@ -15,6 +15,10 @@ export function shownLine(text: string): string {
   return shownText(text).replace(/\n/g, '\\n').replace(/\t/g, '\\t')
 }
 
+/** `1 receipt`, `2 receipts`. */
+export const countText = (count: number, noun: string) =>
+  `${count} ${count === 1 ? noun : `${noun}s`}`
+
 /** Any value as one line of text, cut after `lengthMax` characters. */
 export function shownValue(value: unknown, lengthMax = 200): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')

@@ -19,6 +19,9 @@ export const preciseText = (ms: number) => isoOf(ms).slice(11, 23)
 export const dayText = (ms: number) => isoOf(ms).slice(0, 19).replace('T', ' ')
 /** `11-22 15:02`. */
 export const dueText = (ms: number) => isoOf(ms).slice(5, 16).replace('T', ' ')
+/** When something is due: the time alone where it is on the same day as `nowMs`. */
+export const untilText = (ms: number, nowMs: number) =>
+  dayText(ms).slice(0, 10) === dayText(nowMs).slice(0, 10) ? clockText(ms) : dueText(ms)
 
 /** How long something took. */
 export function tookText(ms: number): string {

@@ -7,7 +7,7 @@ import { usePages, useQuery } from '../client/query.js'
 import { Banner, Check, Facts, Hash, Pill, Problem } from '../parts/basics.js'
 import { Icon } from '../parts/icon.js'
 import { linkTo } from '../pure/addresses.js'
-import { shownId, shownLine } from '../pure/shown-text.js'
+import { countText, shownId, shownLine } from '../pure/shown-text.js'
 import { isObject } from '../pure/widgets.js'
 
 /** Whether the ledger is well: doctor, grants, quarantine, and whether it is safe to resume. */
@@ -23,7 +23,7 @@ export function Health() {
       {found === null ? null : (
         <div class="row mut wrap">
           <Pill status={found.mode === 'ready' ? 'done' : 'failed'} text={shownLine(found.mode)} />
-          <span>{`${found.receipts} receipts, epoch ${found.epoch}`}</span>
+          <span>{`${countText(found.receipts, 'receipt')}, epoch ${found.epoch}`}</span>
           <code class="tr">{shownLine(found.location)}</code>
         </div>
       )}

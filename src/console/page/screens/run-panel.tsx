@@ -1,4 +1,5 @@
-import type { SignalLine } from '../../../runtime/index.js'
+import type { RunView, SignalLine } from '../../../runtime/index.js'
+import { now } from '../client/live.js'
 import { useQuery } from '../client/query.js'
 import { Banner, Command, Facts, Hash, NotChecked, Problem, Section } from '../parts/basics.js'
 import { JsonView } from '../parts/json-view.js'
@@ -8,7 +9,7 @@ import { diagnoseCommand, showCommand } from '../pure/commands.js'
 import { tagFilter } from '../pure/live-lists.js'
 import { questionOf } from '../pure/questions.js'
 import { shownId, shownLine, shownPath, shownValue } from '../pure/shown-text.js'
-import { dayText } from '../pure/time-text.js'
+import { dayText, tookText } from '../pure/time-text.js'
 import { isObject } from '../pure/widgets.js'
 import type { RunShown } from './run-shown.js'
 
@@ -22,6 +23,7 @@ export function RunPanel({ shown }: { readonly shown: RunShown }) {
         <h2>Run</h2>
         <div class="mut">Choose a step or a node to look into it</div>
       </div>
+      {wait === undefined ? <Due of={run} /> : null}
       {wait === undefined ? null : (
         <Banner tone="waiting" icon="waiting">
           <b>{shownLine(wait.reason)}</b> at <code>{shownPath(wait.path)}</code>
@@ -45,6 +47,25 @@ export function RunPanel({ shown }: { readonly shown: RunShown }) {
         <Command words={diagnoseCommand(run.id)} />
       </Section>
     </>
+  )
+}
+
+/** What it waits for where a message cannot end it: its turn in a queue, or a time. */
+function Due({ of: { status, queued, due } }: { readonly of: RunView }) {
+  if (queued !== undefined) {
+    return (
+      <Banner tone="waiting" icon="waiting">
+        Waits for its turn in the queue <b>{shownLine(queued.name)}</b>
+      </Banner>
+    )
+  }
+  if (status !== 'waiting' || due === null) return null
+  const left = due - now.value
+  return (
+    <Banner tone="waiting" icon="waiting">
+      Continues by itself at <b class="num">{dayText(due)}</b>
+      <div class="mut">{left > 0 ? `in ${tookText(left)}` : 'that is now'}</div>
+    </Banner>
   )
 }
 

@@ -1,4 +1,5 @@
 import type { RunView } from '../../../runtime/index.js'
+import { now } from '../client/live.js'
 import { choose } from '../client/navigation.js'
 import { type JournalRow, type RunPast, type RunStep, stepName } from '../pure/run-steps.js'
 import { isNarrow } from './width.js'
@@ -19,6 +20,13 @@ export interface RunShown {
 export function standAt({ journal }: Pick<RunShown, 'journal'>, at: number): void {
   const last = journal.length - 1
   choose({ at: at >= last ? null : Math.max(0, at), step: null })
+}
+
+/** How long a step took, or has taken up to where the run is looked at. */
+export function tookMs({ journal, at, isNow }: RunShown, step: RunStep): number {
+  const isOver = step.response !== null || step.isFuture || step.state === 'cancelled'
+  const end = isOver ? step.endedAt : isNow ? now.value : (journal[at]?.entry.at ?? step.endedAt)
+  return Math.max(0, end - step.startedAt)
 }
 
 export function chooseStep(step: Pick<RunStep, 'path' | 'step'>): void {

@@ -116,7 +116,7 @@ function Head({ shown }: { readonly shown: RunShown }) {
           took <b class="num">{tookText((isOpen ? now.value : updatedAt) - startedAt)}</b>
         </span>
         <span>
-          <b class="num">{receipts}</b> receipts
+          <b class="num">{receipts}</b> {receipts === 1 ? 'receipt' : 'receipts'}
         </span>
       </div>
       <div class="grow" />

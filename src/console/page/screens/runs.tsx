@@ -9,8 +9,8 @@ import { moveRow, useKeys } from '../parts/keys.js'
 import { Rows } from '../parts/rows.js'
 import { linkTo } from '../pure/addresses.js'
 import { filterIn, statuses } from '../pure/live-lists.js'
-import { shownId, shownLine, shownPath } from '../pure/shown-text.js'
-import { clockText, dayText, tookText } from '../pure/time-text.js'
+import { countText, shownId, shownLine, shownPath } from '../pure/shown-text.js'
+import { clockText, dayText, tookText, untilText } from '../pure/time-text.js'
 import { runCounts } from './counts.js'
 import { SafeMode } from './safe-mode.js'
 import { isNarrow } from './width.js'
@@ -149,7 +149,7 @@ function Row({ run }: { readonly run: RunLine }) {
   )
 }
 
-/** What it waits for, or why it failed. */
+/** What it waits for, and until when, or why it failed. */
 function Now({ run }: { readonly run: RunLine }) {
   const [wait] = run.waits
   const more = run.waits.length > 1 ? `, ${run.waits.length - 1} more` : ''
@@ -160,7 +160,12 @@ function Now({ run }: { readonly run: RunLine }) {
     return <span class="waiting ink">{text}</span>
   }
   if (run.failure !== null) return <span class="failed ink">{shownLine(run.failure)}</span>
-  return null
+  const { status, queued, due } = run
+  if (queued !== undefined) {
+    return <span class="waiting ink">{`in queue ${shownLine(queued.name)}`}</span>
+  }
+  if (status !== 'waiting' || due === null) return null
+  return <span class="waiting ink">{`until ${untilText(due, now.value)}`}</span>
 }
 
 const BITS_MAX = 26
@@ -171,7 +176,7 @@ function Bits({ run: { receipts, status } }: { readonly run: RunLine }) {
   const isOver = status === 'done' || status === 'cancelled'
   // A count that is not known is that of a long run.
   const count = Math.min(BITS_MAX, (receipts ?? BITS_MAX) + (isOver ? 0 : 1))
-  const said = receipts === null ? 'many receipts' : `${receipts} receipts`
+  const said = receipts === null ? 'many receipts' : countText(receipts, 'receipt')
   return (
     <svg width={BITS_MAX * BIT_WIDTH} height="16" role="img" aria-label={said}>
       {Array.from({ length: count }, (_, index) => {

@@ -10,9 +10,9 @@ import { hashOf } from '../pure/jcs.js'
 import { entryText } from '../pure/lanes.js'
 import type { RunStep } from '../pure/run-steps.js'
 import { shownLine, shownPath, shownValue } from '../pure/shown-text.js'
-import { preciseText, tookText } from '../pure/time-text.js'
+import { dayText, preciseText, tookText } from '../pure/time-text.js'
 import { DoneAgain } from './done-again.js'
-import type { RunShown } from './run-shown.js'
+import { type RunShown, tookMs } from './run-shown.js'
 import { StateLink } from './state-link.js'
 import { WriteSetView } from './write-set.js'
 
@@ -47,7 +47,7 @@ export function StepPanel({ shown, step }: StepProps) {
         <div class="mut tr">{`step ${step.step}`}</div>
       </div>
       <Section title="About">
-        <About step={step} receipt={receipt} />
+        <About shown={shown} step={step} receipt={receipt} />
         {receipt === null ? null : <ResultHash receipt={receipt} />}
         {receipt === null ? null : <NotChecked texts={receipt.notChecked} />}
       </Section>
@@ -103,21 +103,15 @@ function Exceptions({ shown, step }: StepProps) {
   )
 }
 
-function About({
-  step,
-  receipt
-}: {
-  readonly step: RunStep
-  readonly receipt: ReceiptView | null
-}) {
-  const { attempts, startedAt, endedAt, from, to, response, receiptHash } = step
+function About({ shown, step, receipt }: StepProps & { readonly receipt: ReceiptView | null }) {
+  const { attempts, startedAt, from, to, response, receiptHash } = step
   const failure = response === null || response.success ? null : response.reason
   return (
     <Facts
       rows={[
         ['attempts', String(attempts)],
         ['started', preciseText(startedAt)],
-        ['took', tookText(endedAt - startedAt)],
+        ['took', tookText(tookMs(shown, step))],
         ['entries', `${from} to ${to}`],
         receiptHash === null
           ? null
@@ -215,6 +209,8 @@ function Waits(props: StepProps) {
   const entries = entriesOf(props)
   const waits = entries.filter((entry) => entry.k === 'wait')
   if (waits.length === 0) return null
+  // A message ends only these: what sleeps or polls continues by itself.
+  const isAsked = (token: string) => props.shown.run.waits.some((open) => open.token === token)
   return (
     <Section title={`Waits (${waits.length})`}>
       {waits.map((wait) => {
@@ -228,11 +224,11 @@ function Waits(props: StepProps) {
           <div class="card" key={wait.n}>
             <div class="row">
               <b>{shownLine(wait.reason)}</b>
-              {answer === undefined ? (
+              {isAsked(wait.token) ? (
                 <a class="btn" href={linkTo('waits', wait.token)}>
                   open
                 </a>
-              ) : (
+              ) : answer === undefined ? null : (
                 <span class="tag">
                   {'action' in answer ? shownLine(answer.action) : 'answered'}
                 </span>
@@ -241,6 +237,7 @@ function Waits(props: StepProps) {
             <Facts
               rows={[
                 ['digest', <Hash key="digest" hash={wait.digest} length={16} />],
+                wait.due === null ? null : ['due', dayText(wait.due)],
                 answer === undefined ? null : ['answered', `${tookText(answer.at - wait.at)} later`]
               ]}
             />

@@ -1,4 +1,3 @@
-import { now } from '../client/live.js'
 import { address, choose } from '../client/navigation.js'
 import { Icon } from '../parts/icon.js'
 import { Rows } from '../parts/rows.js'
@@ -8,7 +7,7 @@ import { entryText, laneOf, type Mark, marksOf, notchOf } from '../pure/lanes.js
 import { type RunStep, stepName } from '../pure/run-steps.js'
 import { shownLine, shownPath } from '../pure/shown-text.js'
 import { clockText, preciseText, tookText } from '../pure/time-text.js'
-import { chooseStep, type RunShown, standAt } from './run-shown.js'
+import { chooseStep, type RunShown, standAt, tookMs } from './run-shown.js'
 import { isNarrow } from './width.js'
 
 /** Place on the line of an entry, in percent. */
@@ -108,10 +107,8 @@ const barClasses = {
 } as const
 
 function StepRow({ shown, step, placeOf, marks }: StepRowProps) {
-  const { journal, at, chosen, isNow } = shown
+  const { journal, at, chosen } = shown
   const { bars, ticks } = laneOf(journal, step, at)
-  const isOver = step.response !== null || step.isFuture || step.state === 'cancelled'
-  const end = isOver ? step.endedAt : isNow ? now.value : (journal[at]?.entry.at ?? step.endedAt)
   return (
     <div class={step.isFuture ? 'tr1 fut' : 'tr1'} data-chosen={step === chosen ? '' : undefined}>
       <button
@@ -164,7 +161,7 @@ function StepRow({ shown, step, placeOf, marks }: StepRowProps) {
             {step.receiptHash.slice(0, 6)}
           </a>
         )}
-        <span class="num dim">{tookText(Math.max(0, end - step.startedAt))}</span>
+        <span class="num dim">{tookText(tookMs(shown, step))}</span>
       </div>
     </div>
   )

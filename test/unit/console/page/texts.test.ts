@@ -2,8 +2,18 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressIn, addressText, screenNames } from '../../../../src/console/page/pure/addresses.js'
 import { membersAsked, questionOf } from '../../../../src/console/page/pure/questions.js'
-import { shownLine, shownText, shownValue } from '../../../../src/console/page/pure/shown-text.js'
-import { ageText, dayText, tookText } from '../../../../src/console/page/pure/time-text.js'
+import {
+  countText,
+  shownLine,
+  shownText,
+  shownValue
+} from '../../../../src/console/page/pure/shown-text.js'
+import {
+  ageText,
+  dayText,
+  tookText,
+  untilText
+} from '../../../../src/console/page/pure/time-text.js'
 import { widgetsOf } from '../../../../src/console/page/pure/widgets.js'
 import { limitsText, whenText } from '../../../../src/console/page/pure/work-text.js'
 
@@ -23,6 +33,11 @@ describe('text of a ledger as the page draws it', () => {
     expect(shownText('Zürich, 東京\nline')).toBe('Zürich, 東京\nline')
     expect(shownText('a\ud800b')).toBe('a\\u{d800}b')
     expect(shownValue({ key: 'v'.repeat(300) }, 20)).toHaveLength(21)
+    expect([0, 1, 2].map((count) => countText(count, 'receipt'))).toEqual([
+      '0 receipts',
+      '1 receipt',
+      '2 receipts'
+    ])
   })
 })
 
@@ -85,6 +100,9 @@ describe('times as text', () => {
       '10 days'
     ])
     expect(ageText(0)).toBe('1 s')
+    const noon = Date.UTC(2026, 10, 22, 12)
+    expect(untilText(noon + 3_600_000, noon)).toBe('13:00:00')
+    expect(untilText(noon + 12 * 3_600_000, noon)).toBe('11-23 00:00')
   })
 })
 
