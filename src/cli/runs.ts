@@ -2,7 +2,7 @@ import { timeText } from '../core/index.js'
 import type { RunLine, ShownStatus } from '../runtime/index.js'
 import { countOf } from './frame/count.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
-import { showUnchecked, statusText, table } from './frame/render.js'
+import { awaited, showUnchecked, statusText, table } from './frame/render.js'
 import { type Session, withSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
@@ -26,12 +26,12 @@ export async function runs(frame: Frame, options: RunsOptions): Promise<ExitCode
       await output.ready()
       if (!output.isJson) found.push(one)
     }
-    const rows = found.map(({ id, name, status, updatedAt, waits, quarantined, ...line }) => [
-      id,
-      quarantined ? output.paint('red', 'quarantined') : statusText(output.paint, status),
-      name,
-      timeText(updatedAt),
-      line.problem ?? line.failure ?? standing(waits.length, line.queued?.name)
+    const rows = found.map((line) => [
+      line.id,
+      line.quarantined ? output.paint('red', 'quarantined') : statusText(output.paint, line.status),
+      line.name,
+      timeText(line.updatedAt),
+      line.problem ?? line.failure ?? standing(line)
     ])
     for (const line of table(rows)) output.line(line)
     const notChecked = new Set(found.flatMap((one) => one.notChecked))
@@ -41,9 +41,8 @@ export async function runs(frame: Frame, options: RunsOptions): Promise<ExitCode
   })
 }
 
-function standing(waits: number, queue: string | undefined): string {
-  if (queue !== undefined) return `queued in ${queue}`
-  return waits === 0 ? '' : `${waits} open`
+function standing(line: RunLine): string {
+  return line.waits.length === 0 ? awaited(line) : `${line.waits.length} open`
 }
 
 /** Page by page, as many as are wanted. */

@@ -1,4 +1,4 @@
-import { canonicalize, isJsonObject, type Json } from '../../core/index.js'
+import { canonicalize, isJsonObject, type Json, timeText } from '../../core/index.js'
 import type { RunSummary, ServiceEvent } from '../../runtime/index.js'
 import type { ServiceClient } from './client.js'
 import { commandLine } from './command-line.js'
@@ -33,6 +33,16 @@ export const statusStyles = {
 
 export function statusText(paint: Paint, status: RunSummary['status']): Text {
   return paint(statusStyles[status], status)
+}
+
+/** What a run waits for that no message ends, its turn in a queue or a time; empty: nothing. */
+export function awaited({
+  status,
+  queued,
+  due
+}: Pick<RunSummary, 'status' | 'queued' | 'due'>): string {
+  if (queued !== undefined) return `queued in ${queued.name}`
+  return status === 'waiting' && due !== null ? `until ${timeText(due)}` : ''
 }
 
 /** What could not be compared with what is signed: said to people where it is shown. */

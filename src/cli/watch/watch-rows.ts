@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, limits, timeText } from '../../core/index.js'
-import { nodeName, shortValue, statusStyles } from '../frame/render.js'
+import { isJsonObject, type Json, limits } from '../../core/index.js'
+import { awaited, nodeName, shortValue, statusStyles } from '../frame/render.js'
 import type { ScreenSize } from '../frame/screen.js'
 import { columnsOf, fitted, joined, type Paint, Text, text } from '../frame/text.js'
 import { isOpen, type WatchedRun, type WatchedRuns } from './watched-runs.js'
@@ -183,7 +183,8 @@ function statusOf({ status, quarantined }: WatchedRun): string {
 }
 
 /** What a run waits for, or why it ended as it did. */
-export function whyOf({ problem, failure, waits, due, status }: WatchedRun): string {
+export function whyOf(run: WatchedRun): string {
+  const { problem, failure, waits } = run
   if (problem !== undefined) return problem
   if (failure !== null) return failure
   const [wait, ...others] = waits
@@ -191,7 +192,7 @@ export function whyOf({ problem, failure, waits, due, status }: WatchedRun): str
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`
     return `${wait.reason}${more} ${shortValue(askedIn(wait))}`
   }
-  return status === 'waiting' && due !== null ? `until ${timeText(due)}` : ''
+  return awaited(run)
 }
 
 /** What is asked, without what stands beside it anyway. */

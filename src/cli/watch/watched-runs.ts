@@ -18,6 +18,7 @@ export type WatchedLine = Pick<
   | 'updatedAt'
   | 'waits'
   | 'due'
+  | 'queued'
   | 'quarantined'
   | 'problem'
   | 'notChecked'

@@ -113,6 +113,15 @@ describe('the table of a watch', () => {
     return watchPicture(paint, picture, { columns, rows }).map(({ value }) => value)
   }
 
+  it('says until when a run sleeps, and in which queue one waits for its turn', () => {
+    const runs = new WatchedRuns()
+    runs.begin(line('sleeps', { status: 'waiting', due: NOW + MINUTE }), null)
+    runs.begin(line('queued', { queued: { name: 'orders' } }), null)
+    const rows = shown(runs).join('\n')
+    expect(rows).toMatch(/sleeps .* until 2023-11-14 22:14:20/)
+    expect(rows).toMatch(/queued .* queued in orders/)
+  })
+
   it('has what waits first, then what runs, then what has ended, and marks what is new', () => {
     const runs = new WatchedRuns()
     runs.begin(line('done', { status: 'done' }), null)
