@@ -26,9 +26,11 @@ export function laneOf(journal: readonly JournalRow[], step: RunStep, at: number
   const ticks: Tick[] = []
   let from = step.from
   let waits = false
+  let hasFailed = false
   for (const number of step.entries) {
     const entry = journal[number]?.entry
     if (entry === undefined || (number > at && !step.isFuture)) continue
+    hasFailed = entry.k === 'settled' && !entry.response.success
     switch (entry.k) {
       case 'waiting':
         bars.push({ kind: 'busy', from, to: number, title: 'busy' })
@@ -69,9 +71,13 @@ export function laneOf(journal: readonly JournalRow[], step: RunStep, at: number
         break
     }
   }
-  if (step.response === null && !step.isFuture && step.state !== 'cancelled') {
-    const kind = waits || step.state === 'waiting' ? 'waiting' : 'busy'
-    bars.push({ kind, from, to: at + 0.5, title: kind })
+  if (step.isFuture) return { bars, ticks }
+  const { state } = step
+  if (state === 'running' || state === 'waiting') {
+    const kind = hasFailed ? 'backoff' : waits || state === 'waiting' ? 'waiting' : 'busy'
+    bars.push({ kind, from, to: at + 0.5, title: hasFailed ? 'will try again' : kind })
+  } else if (step.response === null && state !== 'cancelled') {
+    bars.push({ kind: state, from, to: step.to, title: `${state} with its run` })
   }
   return { bars, ticks }
 }

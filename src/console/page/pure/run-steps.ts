@@ -1,4 +1,5 @@
 import type { JournalEntry, Response } from '../../../block/index.js'
+import type { ActorAt } from '../../../runtime/index.js'
 
 /** An entry of a journal, and the receipt that it completes. */
 export interface JournalRow {
@@ -61,20 +62,25 @@ interface Draft {
   isFuture: boolean
 }
 
-/** Folds a journal into steps, as they stood after entry `at`. */
+/**
+ * Folds a journal into steps, as they stood after entry `at`. Whether a step that failed is tried
+ * again, no journal says at once: {@link asCharted} does.
+ */
 export function pastOf(journal: readonly JournalRow[], at: number): RunPast {
   const drafts = new Map<string, Draft>()
   journal.forEach((row, number) => {
     const { entry } = row
+    if (entry.k === 'cancel' || entry.k === 'run.finished') {
+      for (const draft of drafts.values()) {
+        if (number <= at || draft.isFuture) endWithRun(draft, entry, number)
+      }
+    }
     if (!('path' in entry) || entry.k === 'scope') return
     const draft = draftOf(drafts, journal, entry, number, at)
     draft.entries.push(number)
     if (number <= at || draft.isFuture) applyTo(draft, row, number)
   })
-  const last = journal[at]?.entry
-  const isCancelled = last?.k === 'run.finished' && last.status === 'cancelled'
   const steps = [...drafts.values()].sort((one, other) => one.from - other.from)
-  if (isCancelled) for (const step of steps) if (step.response === null) step.state = 'cancelled'
   return { status: statusAt(journal, at), steps, ...countsOf(steps) }
 }
 
@@ -116,19 +122,78 @@ function draftOf(
 }
 
 function applyTo(draft: Draft, { entry, receiptHash }: JournalRow, number: number): void {
+  // An answer to an attempt that is over is kept, and changes nothing any more.
+  if (entry.k === 'sealed' && isOver(draft.state) && entry.attempt <= draft.attempts) return
   draft.to = number
   draft.endedAt = entry.at
   if ('attempt' in entry) draft.attempts = Math.max(draft.attempts, entry.attempt)
-  if (entry.k === 'settled') {
-    draft.state = entry.response.success ? 'done' : 'failed'
-    draft.response = entry.response
-    draft.receiptHash = receiptHash ?? draft.receiptHash
-  } else if (entry.k === 'waiting' || (entry.k === 'wait' && entry.seq === null)) {
-    draft.state = 'waiting'
-  } else if (entry.k !== 'wait') {
-    draft.state = 'running'
-    draft.response = null
+  switch (entry.k) {
+    case 'settled':
+      draft.state = entry.response.success ? 'done' : 'failed'
+      draft.response = entry.response
+      draft.receiptHash = receiptHash ?? draft.receiptHash
+      return
+    case 'waiting':
+      draft.state = 'waiting'
+      return
+    case 'wait':
+      if (entry.seq === null) draft.state = 'waiting'
+      return
+    // What waits goes on waiting until it is answered, asks again, or acts.
+    case 'approval':
+    case 'answered':
+    case 'rewound':
+      return
+    case 'decision':
+      if (entry.action === 'skip' || entry.action === 'abort') {
+        draft.state = entry.action === 'skip' ? 'done' : 'failed'
+        return
+      }
   }
+  draft.state = 'running'
+  draft.response = null
+}
+
+const isOver = (state: StepState) => state !== 'running' && state !== 'waiting'
+
+/** Steps do nothing after the end of their run; code of a workflow ends as its run does. */
+function endWithRun(draft: Draft, entry: JournalEntry, number: number): void {
+  if (isOver(draft.state)) return
+  const isCode = entry.k === 'run.finished' && draft.path === 'root'
+  draft.state = isCode ? entry.status : 'cancelled'
+  draft.endedAt = entry.at
+  if (isCode) draft.to = number
+}
+
+/**
+ * The past with what the charts say of an open run's steps: `actors` as of the same entry. A step
+ * that failed and is tried again is under way.
+ */
+export function asCharted(past: RunPast, actors: readonly ActorAt[]): RunPast {
+  if (past.status !== 'running' && past.status !== 'waiting') return past
+  const actorOf = new Map(actors.map((actor) => [`${actor.path} ${actor.step}`, actor]))
+  const steps = past.steps.map((step) => {
+    const actor = step.isFuture ? undefined : actorOf.get(`${step.path} ${step.step}`)
+    return actor === undefined ? step : { ...step, state: chartedState(actor, step.state) }
+  })
+  return { ...past, steps }
+}
+
+function chartedState({ mark, ended }: ActorAt, state: StepState): StepState {
+  if (mark === 'BUSY') return 'running'
+  if (mark === 'WAITING') return 'waiting'
+  if (isOver(state) || ended === null) return state
+  return ended === 'succeeded' ? 'done' : 'failed'
+}
+
+/** The step that failed first, of those that have. */
+export function firstFailure({ steps }: RunPast): RunStep | undefined {
+  return steps
+    .filter(({ state, isFuture }) => state === 'failed' && !isFuture)
+    .reduce<RunStep | undefined>(
+      (first, step) => (first === undefined || step.to < first.to ? step : first),
+      undefined
+    )
 }
 
 function countsOf(steps: readonly Draft[]): Omit<RunPast, 'steps' | 'status'> {

@@ -34,20 +34,15 @@ const kinds: Readonly<Record<DocumentGraph['kind'], string>> = {
 
 /** The graph of the run's document, with what was going on in it after the entry. */
 export function ChartPanel({ shown }: { readonly shown: RunShown }) {
-  const { run, at, past } = shown
+  const { run, actors, past } = shown
   // What code asks for grows with its journal; a document's graph stands from the beginning.
   const grows = useRef(false)
   const version = grows.current ? shown.journal.length : 0
   const { value: chart, problem } = useQuery('chart', { id: run.id }, version)
   grows.current = chart?.graph.kind === 'function'
-  // What has ended does nothing: all blocks are READY, and nothing has to be folded to know it.
-  const hasEnded = shown.isNow && ['done', 'failed', 'cancelled'].includes(run.status)
-  const moment = hasEnded ? null : { id: run.id, entry: at }
-  const { value } = useQuery('chartAt', moment, past.steps.length)
-  const then = moment === null ? null : value
   const level = address.value.query['in']
   const graph = chart === null ? null : graphAt(chart.graph, level)
-  const root = then?.actors.find(({ path }) => path === (level ?? 'root'))
+  const root = actors.find(({ path }) => path === (level ?? 'root'))
   // What has ended does nothing, also where its actors are gone.
   const isOver = past.status !== 'running' && past.status !== 'waiting'
   return (
@@ -62,7 +57,7 @@ export function ChartPanel({ shown }: { readonly shown: RunShown }) {
         <span class="hide-s">{graph === null ? '' : kinds[graph.kind]}</span>
       </div>
       {problem === null ? null : <Problem of={problem} />}
-      {graph === null ? null : <Chart graph={graph} shown={shown} actors={then?.actors ?? []} />}
+      {graph === null ? null : <Chart graph={graph} shown={shown} actors={actors} />}
     </section>
   )
 }

@@ -1,4 +1,4 @@
-import type { RunView } from '../../../runtime/index.js'
+import type { ActorAt, RunView } from '../../../runtime/index.js'
 import { now } from '../client/live.js'
 import { choose } from '../client/navigation.js'
 import { type JournalRow, type RunPast, type RunStep, stepName } from '../pure/run-steps.js'
@@ -8,6 +8,8 @@ import { isNarrow } from './width.js'
 export interface RunShown {
   readonly run: RunView
   readonly journal: readonly JournalRow[]
+  /** Where its charts stand; empty where it has ended, and before that is known. */
+  readonly actors: readonly ActorAt[]
   /** Entry that the run is shown after. */
   readonly at: number
   /** It is shown as it is now, and follows what happens. */
@@ -24,7 +26,7 @@ export function standAt({ journal }: Pick<RunShown, 'journal'>, at: number): voi
 
 /** How long a step took, or has taken up to where the run is looked at. */
 export function tookMs({ journal, at, isNow }: RunShown, step: RunStep): number {
-  const isOver = step.response !== null || step.isFuture || step.state === 'cancelled'
+  const isOver = step.isFuture || (step.state !== 'running' && step.state !== 'waiting')
   const end = isOver ? step.endedAt : isNow ? now.value : (journal[at]?.entry.at ?? step.endedAt)
   return Math.max(0, end - step.startedAt)
 }

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import type { RunView } from '../../../runtime/index.js'
+import type { ChartAt, RunView } from '../../../runtime/index.js'
 import { useJournal } from '../client/journal.js'
 import { changes, now } from '../client/live.js'
 import { address, choose, go } from '../client/navigation.js'
@@ -7,7 +7,7 @@ import { useQuery } from '../client/query.js'
 import { Pill, Problem, Said } from '../parts/basics.js'
 import { overlay, useKeys } from '../parts/keys.js'
 import { linkTo } from '../pure/addresses.js'
-import { type JournalRow, pastOf, stepName } from '../pure/run-steps.js'
+import { asCharted, firstFailure, type JournalRow, pastOf, stepName } from '../pure/run-steps.js'
 import { shownId, shownLine } from '../pure/shown-text.js'
 import { clockText, tookText } from '../pure/time-text.js'
 import { ChartPanel } from './run-chart.js'
@@ -43,10 +43,14 @@ function Loaded({
   const asked = Number(query['at'] ?? last)
   const isNow = query['at'] === undefined || !Number.isInteger(asked) || asked >= last
   const at = isNow ? last : Math.max(0, asked)
-  const past = pastOf(journal, at)
+  const journaled = pastOf(journal, at)
+  const moment = useMoment({ run, at, isNow, steps: journaled.steps.length })
+  // The moment before stays drawn while the next is asked for; it says nothing of this one's steps.
+  const actors = moment?.actors ?? []
+  const past = moment?.entry === at ? asCharted(journaled, actors) : journaled
   const named = past.steps.find((step) => stepName(step) === query['step'])
   const newest = isNow ? undefined : past.steps.findLast((step) => !step.isFuture)
-  const shown: RunShown = { run, journal, at, isNow, past, chosen: named ?? newest ?? null }
+  const shown: RunShown = { run, journal, actors, at, isNow, past, chosen: named ?? newest ?? null }
   useRunKeys(shown)
   if (query['view'] === 'turns') return <Turns shown={shown} />
   const tab = query['tab'] === 'detail' ? 'detail' : 'run'
@@ -67,6 +71,20 @@ function Loaded({
   )
 }
 
+/** Where the charts of an open run stand after the entry, or after the one asked for before it. */
+function useMoment(asked: {
+  readonly run: RunView
+  readonly at: number
+  readonly isNow: boolean
+  readonly steps: number
+}): ChartAt | null {
+  const { run, at, isNow, steps } = asked
+  // What has ended does nothing: all blocks are READY, and nothing has to be folded to know it.
+  const hasEnded = isNow && ['done', 'failed', 'cancelled'].includes(run.status)
+  const { value } = useQuery('chartAt', hasEnded ? null : { id: run.id, entry: at }, steps)
+  return hasEnded ? null : value
+}
+
 function useRunKeys(shown: RunShown): void {
   const { at, past, chosen, journal, run } = shown
   const byStep = (by: 1 | -1) => () => {
@@ -75,7 +93,7 @@ function useRunKeys(shown: RunShown): void {
     const step = past.steps[Math.max(0, Math.min(past.steps.length - 1, from + by))]
     if (step !== undefined) chooseStep(step)
   }
-  const failed = past.steps.find((step) => step.state === 'failed')
+  const failed = firstFailure(past)
   useKeys({
     '[': () => standAt(shown, at - 1),
     ']': () => standAt(shown, at + 1),
@@ -101,7 +119,7 @@ function Head({ shown }: { readonly shown: RunShown }) {
   const hasTurns = journal.some(
     ({ entry }) => entry.k === 'sealed' && entry.effect === 'agent.turn'
   )
-  const failed = past.steps.find((step) => step.state === 'failed')
+  const failed = firstFailure(past)
   return (
     <div class="rh">
       <h2>{shownId(id)}</h2>
