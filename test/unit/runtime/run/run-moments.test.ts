@@ -27,6 +27,7 @@ import {
 } from '../../../../src/runtime/run/kept-picture.js'
 import { newMoments, RunMoments } from '../../../../src/runtime/run/run-moments.js'
 import type { ShownActor } from '../../../../src/runtime/run/shown-actors.js'
+import { compositeDocument } from '../../../support/composites.js'
 import { cases } from '../../../support/effort.js'
 import { journalScenes, sceneRegistrations } from '../../../support/journal-scenes.js'
 import { lasting } from '../../../support/lasting-store.js'
@@ -308,6 +309,33 @@ describe('pictures that a run has kept', () => {
     await settleDown(() => `${next.run(LONG)?.entries}`)
     await next.close()
     expect(again.mock.calls.map(([{ stretch }]) => stretch)).not.toContain(0)
+  })
+
+  it('Q4: are given while their run only reads, and hands in what it has gathered', async () => {
+    let answer: (value: Json) => void = () => undefined
+    const held = new Promise<Json>((resolve) => {
+      answer = resolve
+    })
+    const looks = defineBlock({
+      name: 'looks',
+      version: '1.0.0',
+      sideEffects: 'none',
+      run: async (ctx) => {
+        for (let n = 0; n < 2 * between; n += 1) await ctx.effect('look', { perform: () => n })
+        return ctx.effect('look', { perform: () => held })
+      }
+    })
+    const tally = await openOn(openMemoryStore(), { blocks: [looks] })
+    const saved = vi.spyOn(tally.ledger.pictures, 'savePicture')
+    const { result } = tally.begin(
+      compositeDocument({ nodes: { a: { block: 'looks' } }, transitions: {} }),
+      { id: LONG }
+    )
+    await settleDown(() => saved.mock.calls.length)
+    expect(saved.mock.calls.map(([{ stretch }]) => stretch)).toEqual([0, 1])
+    answer('seen')
+    expect((await result).status).toBe('done')
+    await tally.close()
   })
 
   it('are not made of a run with a subject', () => {
