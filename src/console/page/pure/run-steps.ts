@@ -34,14 +34,7 @@ export type RunStatusThen = 'running' | 'waiting' | 'done' | 'failed' | 'cancell
 export interface RunPast {
   readonly status: RunStatusThen
   readonly steps: readonly RunStep[]
-  /** How often each path was executed. */
-  readonly visits: ReadonlyMap<string, number>
-  /** How often one path followed another, by {@link edgeKey}. */
-  readonly edges: ReadonlyMap<string, number>
 }
-
-/** Key of what leads from one path to another: a space is in neither. */
-export const edgeKey = (from: string, to: string) => `${from} ${to}`
 
 /** Name of a step in an address: `29.pay`. */
 export const stepName = ({ path, step }: Pick<RunStep, 'path' | 'step'>) =>
@@ -81,7 +74,7 @@ export function pastOf(journal: readonly JournalRow[], at: number): RunPast {
     if (number <= at || draft.isFuture) applyTo(draft, row, number)
   })
   const steps = [...drafts.values()].sort((one, other) => one.from - other.from)
-  return { status: statusAt(journal, at), steps, ...countsOf(steps) }
+  return { status: statusAt(journal, at), steps }
 }
 
 function statusAt(journal: readonly JournalRow[], at: number): RunStatusThen {
@@ -194,22 +187,4 @@ export function firstFailure({ steps }: RunPast): RunStep | undefined {
       (first, step) => (first === undefined || step.to < first.to ? step : first),
       undefined
     )
-}
-
-function countsOf(steps: readonly Draft[]): Omit<RunPast, 'steps' | 'status'> {
-  const visits = new Map<string, number>()
-  const edges = new Map<string, number>()
-  const before = new Map<string, string>()
-  for (const { path, isFuture } of steps) {
-    if (isFuture) continue
-    visits.set(path, (visits.get(path) ?? 0) + 1)
-    const parent = path.slice(0, path.lastIndexOf('/'))
-    const previous = before.get(parent)
-    if (previous !== undefined) {
-      const key = edgeKey(previous, path)
-      edges.set(key, (edges.get(key) ?? 0) + 1)
-    }
-    before.set(parent, path)
-  }
-  return { visits, edges }
 }

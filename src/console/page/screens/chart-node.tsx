@@ -1,7 +1,7 @@
 import type { ActorAt } from '../../../runtime/index.js'
 import { Icon } from '../parts/icon.js'
 import type { PlacedNode } from '../pure/graph-layout.js'
-import { shownLine } from '../pure/shown-text.js'
+import { countText, shownLine } from '../pure/shown-text.js'
 
 export interface NodeLook {
   readonly mark: Exclude<ActorAt['mark'], 'READY'> | null
@@ -24,7 +24,7 @@ export function ChartNode(props: {
   const { mark, visits, isFailed } = look
   const id = shownLine(node.id)
   const does = shownLine(node.does)
-  const said = mark ?? (visits === 0 ? 'not executed' : `executed ${visits} times`)
+  const said = mark ?? (visits === 0 ? 'not executed' : `executed ${countText(visits, 'time')}`)
   return (
     // biome-ignore lint/a11y/useSemanticElements: SVG has no buttons
     <g

@@ -1,10 +1,18 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { ActorAt, DocumentGraph } from '../../../runtime/index.js'
+import type { ActorAt, DocumentGraph, GraphNode } from '../../../runtime/index.js'
 import { address, choose } from '../client/navigation.js'
 import { useQuery } from '../client/query.js'
 import { Problem, say } from '../parts/basics.js'
+import {
+  type ChartCounts,
+  type ChartPlaces,
+  countsOf,
+  edgeKey,
+  failedNodes,
+  placesOf
+} from '../pure/chart-counts.js'
 import { type Layout, layoutOf } from '../pure/graph-layout.js'
-import { edgeKey } from '../pure/run-steps.js'
+import type { RunStep } from '../pure/run-steps.js'
 import { shownLine } from '../pure/shown-text.js'
 import { ChartEdges } from './chart-edges.js'
 import { ChartNode, type NodeLook } from './chart-node.js'
@@ -40,6 +48,7 @@ export function ChartPanel({ shown }: { readonly shown: RunShown }) {
   const version = grows.current ? shown.journal.length : 0
   const { value: chart, problem } = useQuery('chart', { id: run.id }, version)
   grows.current = chart?.graph.kind === 'function'
+  const places = useMemo(() => chart && placesOf(chart.graph), [chart])
   const level = address.value.query['in']
   const graph = chart === null ? null : graphAt(chart.graph, level)
   const root = actors.find(({ path }) => path === (level ?? 'root'))
@@ -57,7 +66,9 @@ export function ChartPanel({ shown }: { readonly shown: RunShown }) {
         <span class="hide-s">{graph === null ? '' : kinds[graph.kind]}</span>
       </div>
       {problem === null ? null : <Problem of={problem} />}
-      {graph === null ? null : <Chart graph={graph} shown={shown} actors={actors} />}
+      {graph === null || places === null ? null : (
+        <Chart graph={graph} shown={shown} drawn={drawnOf(shown, places)} />
+      )}
     </section>
   )
 }
@@ -89,7 +100,13 @@ function Marks({ mark }: { readonly mark: ActorAt['mark'] | null }) {
 interface ChartProps {
   readonly graph: DocumentGraph
   readonly shown: RunShown
-  readonly actors: readonly ActorAt[]
+  readonly drawn: Drawn
+}
+
+/** What the run's past says of the nodes of its document, and of what leads from one to another. */
+interface Drawn extends ChartCounts {
+  readonly shownAs: ChartPlaces['shownAs']
+  readonly look: (path: string) => NodeLook
 }
 
 function laidOut(graph: DocumentGraph): Layout {
@@ -105,7 +122,7 @@ function laidOut(graph: DocumentGraph): Layout {
   return layoutOf(graph, { width: 122, gap: 32, labelGap: 120 })
 }
 
-function Chart({ graph, shown, actors }: ChartProps) {
+function Chart({ graph, shown, drawn }: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
   const [seen, setSeen] = useState({ left: 0, top: 0 })
   // Every moment and every scroll draws the same places.
@@ -116,8 +133,7 @@ function Chart({ graph, shown, actors }: ChartProps) {
   const height = layout.height + TOP + (isNarrow.value && backs ? 26 : 10)
   const zoom = zoomOf(width, height)
   const limit = Math.max(190, view.value.height * 0.42)
-  const looks = looksOf(shown, actors)
-  const current = layout.nodes.find(({ node }) => looks(node.path).mark !== null)
+  const current = layout.nodes.find(({ node }) => drawn.look(node.path).mark !== null)
   const currentPath = current?.node.path
   useEffect(() => {
     const element = box.current
@@ -156,7 +172,7 @@ function Chart({ graph, shown, actors }: ChartProps) {
         <g transform={`translate(${left} ${TOP})`}>
           <ChartEdges
             edges={layout.edges.filter(({ label }) => isSeen(label.x, label.y))}
-            taken={(from, to) => takenOf(graph, shown, from, to)}
+            taken={(from, to) => takenOf(graph, drawn, from, to)}
           />
           {layout.nodes
             .filter(({ x, y }) => isSeen(x, y))
@@ -164,8 +180,8 @@ function Chart({ graph, shown, actors }: ChartProps) {
               <ChartNode
                 key={placed.node.path}
                 placed={placed}
-                look={looks(placed.node.path)}
-                onPick={() => pick(shown, placed.node.path, placed.node.graph !== undefined)}
+                look={drawn.look(placed.node.path)}
+                onPick={() => pick(shown, drawn, placed.node)}
               />
             ))}
         </g>
@@ -187,39 +203,39 @@ function zoomOf(width: number, height: number): number {
   return Math.max(0.74, Math.min(1, room / width, tall))
 }
 
-function looksOf({ past, chosen }: RunShown, actors: readonly ActorAt[]) {
-  const actorOf = new Map(actors.map((actor) => [actor.path, actor]))
-  const failed = new Set<string>()
-  for (const step of past.steps) {
-    if (step.isFuture) continue
-    if (step.state === 'failed') failed.add(step.path)
-    else failed.delete(step.path)
+function drawnOf({ past, chosen, actors }: RunShown, places: ChartPlaces): Drawn {
+  const { shownAs } = places
+  const counts = countsOf(past.steps, places)
+  const failed = failedNodes(past.steps, places)
+  const marks = new Map<string, NodeLook['mark']>()
+  for (const { path, mark } of actors) {
+    const node = shownAs(path)
+    // Code may have called one name several times at once: one at work is shown before one that waits.
+    if (mark === 'BUSY' || (mark === 'WAITING' && !marks.has(node))) marks.set(node, mark)
   }
-  return (path: string): NodeLook => {
-    const mark = actorOf.get(path)?.mark ?? 'READY'
-    return {
-      mark: mark === 'READY' ? null : mark,
-      visits: past.visits.get(path) ?? 0,
-      isFailed: failed.has(path),
-      isChosen: chosen?.path === path
-    }
-  }
+  const chosenNode = chosen === null ? null : shownAs(chosen.path)
+  const look = (path: string): NodeLook => ({
+    mark: marks.get(path) ?? null,
+    visits: counts.visits.get(path) ?? 0,
+    isFailed: failed.has(path),
+    isChosen: chosenNode === path
+  })
+  return { ...counts, shownAs, look }
 }
 
 /** How often an edge was taken: by steps that follow each other, or by a plan's both ends. */
-function takenOf(graph: DocumentGraph, { past }: RunShown, from: string, to: string): number {
+function takenOf(graph: DocumentGraph, drawn: Drawn, from: string, to: string): number {
   const pathOf = (id: string) => graph.nodes.find((node) => node.id === id)?.path ?? id
   const [start, end] = [pathOf(from), pathOf(to)]
-  const count = past.edges.get(edgeKey(start, end))
+  const count = drawn.edges.get(edgeKey(start, end))
   if (count !== undefined || graph.kind === 'composite' || graph.kind === 'flow') return count ?? 0
-  return past.visits.has(start) && past.visits.has(end) ? 1 : 0
+  return drawn.visits.has(start) && drawn.visits.has(end) ? 1 : 0
 }
 
-function pick({ past }: RunShown, path: string, isComposite: boolean): void {
-  const last =
-    past.steps.findLast((step) => step.path === path && !step.isFuture) ??
-    past.steps.find((step) => step.path === path)
-  if (isComposite) choose({ in: path })
+function pick({ past }: RunShown, { shownAs }: Drawn, { path, graph }: GraphNode): void {
+  const isOf = (step: RunStep) => shownAs(step.path) === path
+  const last = past.steps.findLast((step) => isOf(step) && !step.isFuture) ?? past.steps.find(isOf)
+  if (graph !== undefined) choose({ in: path })
   if (last !== undefined) chooseStep(last)
-  else if (!isComposite) say('Not visited up to here')
+  else if (graph === undefined) say('Not visited up to here')
 }

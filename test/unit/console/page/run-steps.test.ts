@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { entryText, laneOf, marksOf, notchOf } from '../../../../src/console/page/pure/lanes.js'
-import {
-  edgeKey,
-  type JournalRow,
-  pastOf,
-  stepName
-} from '../../../../src/console/page/pure/run-steps.js'
+import { type JournalRow, pastOf, stepName } from '../../../../src/console/page/pure/run-steps.js'
 import { FakeJournal } from '../../../support/console/fake-journals.js'
 
 function rowsOf(journal: FakeJournal): readonly JournalRow[] {
@@ -39,20 +34,12 @@ describe('a run that the page folds from its journal', () => {
     ])
   })
 
-  it('counts visits and the edges between them', () => {
-    const { visits, edges } = pastOf(rows, last)
-    expect(visits.get('root/pick')).toBe(2)
-    expect(edges.get(edgeKey('root/pick', 'root/pay'))).toBe(2)
-    expect(edges.get(edgeKey('root/pay', 'root/load'))).toBeUndefined()
-  })
-
   it('knows of the future only that it is there', () => {
     const at = rows.findIndex(({ entry }) => entry.k === 'requested' && entry.step === 3)
-    const { steps, visits } = pastOf(rows, at)
+    const { steps } = pastOf(rows, at)
     expect(steps.map(({ state }) => state).slice(0, 3)).toEqual(['done', 'done', 'running'])
     expect(steps.map(({ isFuture }) => isFuture)).toEqual([false, false, false, true, true])
     expect(steps[2]?.receiptHash).toBeNull()
-    expect(visits.get('root/pick')).toBe(1)
   })
 
   it('after each entry has what its journal had said until then', () => {
@@ -63,7 +50,6 @@ describe('a run that the page folds from its journal', () => {
       expect(past.map(({ entries, ...rest }) => rest)).toEqual(
         then.steps.map(({ entries, ...rest }) => rest)
       )
-      expect(now.visits).toEqual(then.visits)
       expect(now.status).toBe(then.status)
     }
   })
