@@ -114,7 +114,7 @@ function beginsAt(
   { kinds, edges }: ChartPlaces
 ): number {
   let anew = chain.length - 1
-  // From the inside out: what is executed anew, and cannot follow what was there, begins its composite.
+  // From the inside out: what cannot follow what was there before it begins its composite anew.
   for (let depth = chain.length - 1; depth > 0; depth -= 1) {
     const [around = '', node = ''] = [chain[depth - 1], chain[depth]]
     const { last, seen } = levels.get(around) ?? { seen: new Set() }

@@ -210,7 +210,7 @@ function drawnOf({ past, chosen, actors }: RunShown, places: ChartPlaces): Drawn
   const marks = new Map<string, NodeLook['mark']>()
   for (const { path, mark } of actors) {
     const node = shownAs(path)
-    // Code may have called one name several times at once: one at work is shown before one that waits.
+    // Code may have called one name several times at once: one at work goes before one that waits.
     if (mark === 'BUSY' || (mark === 'WAITING' && !marks.has(node))) marks.set(node, mark)
   }
   const chosenNode = chosen === null ? null : shownAs(chosen.path)

@@ -79,7 +79,7 @@ function followed(executed: readonly string[]): readonly string[] {
     const before = last.get(around)
     last.set(around, path)
     // What is in a composite begins anew with it.
-    for (const inner of [...last.keys()]) if (`${inner}/`.startsWith(`${path}/`)) last.delete(inner)
+    for (const inner of last.keys()) if (`${inner}/`.startsWith(`${path}/`)) last.delete(inner)
     return before === undefined ? [] : [edgeKey(before, path)]
   })
 }
