@@ -7,6 +7,7 @@ const NAME_COLUMNS = 32
 const DOES_COLUMNS = 36
 const WHEN_COLUMNS = 60
 
+/** What is shown first of actors of one node stands first. */
 const states = {
   busy: { mark: '▶', word: 'runs', style: 'cyan' },
   waiting: { mark: '?', word: 'waits', style: 'yellow' },
@@ -27,13 +28,30 @@ export function chartLines(
   graph: DocumentGraph,
   at: ChartAt | undefined
 ): readonly Text[] {
-  const actors = new Map(at?.actors.map((actor) => [actor.path, actor]))
+  const actors = actorsOf(graph, at?.actors ?? [])
   const kind = paint('dim', graph.kind)
   return [
     text`${paint('bold', graph.name)} ${kind}`,
     ...graphLines({ paint, actors }, graph, new Text(''), 0)
   ]
 }
+
+/** Of each node the actor that is shown: code has several of one name at once. */
+function actorsOf(
+  { kind }: DocumentGraph,
+  actors: readonly ActorAt[]
+): ReadonlyMap<string, ActorAt> {
+  const shown = new Map<string, ActorAt>()
+  for (const actor of actors) {
+    // No name of a step in code has a point: they are `pack` and `pack.2`.
+    const path = kind === 'function' ? actor.path.replace(/\.\d+(?=\/|$)/g, '') : actor.path
+    const before = shown.get(path)
+    if (before === undefined || rankOf(actor) < rankOf(before)) shown.set(path, actor)
+  }
+  return shown
+}
+
+const rankOf = (actor: ActorAt) => Object.keys(states).indexOf(stateOf(actor))
 
 interface Drawn {
   readonly paint: Paint

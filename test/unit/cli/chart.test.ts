@@ -79,6 +79,20 @@ describe('a chart in the terminal', () => {
     expect(chartLines(painter(true), graph, at)[4]?.value).toContain('\u001b[33m?\u001b[0m')
   })
 
+  it('shows what is at work of calls that code makes at once, with what they are called', () => {
+    const graph: DocumentGraph = { kind: 'function', name: 'o', nodes: [node('pack')], edges: [] }
+    const shown = (...marks: readonly object[]) => {
+      const actors = marks.map((more, n) => actor(`root/pack${n === 0 ? '' : `.${n + 1}`}`, more))
+      return chartLines(plain, graph, { actors } as unknown as ChartAt)[1]?.value
+    }
+    const done = { ended: 'succeeded' }
+    expect(shown(done, { mark: 'WAITING', step: 2 }, { mark: 'BUSY', step: 3 })).toMatch(
+      /runs, step 3/
+    )
+    expect(shown(done, { mark: 'WAITING', step: 2 })).toMatch(/waits, step 2/)
+    expect(shown(done, { ended: 'failed', step: 2 })).toMatch(/failed, step 2/)
+  })
+
   it('has each node once, also of a cycle and of a plan', () => {
     const nodes = ['a', 'b', 'c'].map((id) => node(id))
     const cycle = [edge('a', 'b'), edge('b', 'a'), edge('c', 'c')]

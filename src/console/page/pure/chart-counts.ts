@@ -7,7 +7,7 @@ export interface ChartPlaces {
   readonly kinds: ReadonlyMap<string, DocumentGraph['kind']>
   /** Transitions, by {@link edgeKey} of paths. */
   readonly edges: ReadonlySet<string>
-  /** Path of the node that a path is shown as: code calls one name many times, each by a number. */
+  /** Path of the node of an actor: code has several of one name at once, `pack` and `pack.2`. */
   readonly shownAs: (path: string) => string
 }
 
@@ -25,7 +25,6 @@ const ROOT = 'root'
 
 export function placesOf(graph: DocumentGraph): ChartPlaces {
   const kinds = new Map([[ROOT, graph.kind]])
-  const nodes = new Set<string>()
   const edges = new Set<string>()
   const open = [graph]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -34,25 +33,14 @@ export function placesOf(graph: DocumentGraph): ChartPlaces {
       edges.add(edgeKey(pathOf.get(from) ?? from, pathOf.get(to) ?? to))
     }
     for (const { path, graph: inner } of next.nodes) {
-      nodes.add(path)
       if (inner === undefined) continue
       kinds.set(path, inner.kind)
       open.push(inner)
     }
   }
-  const known = new Map<string, string>()
-  const shownAs = (path: string) => {
-    const before = known.get(path)
-    if (before !== undefined) return before
-    let shown = ''
-    for (const name of path.split('/')) {
-      const exact = shown === '' ? name : `${shown}/${name}`
-      const first = exact.replace(/\.\d+$/, '')
-      shown = !nodes.has(exact) && nodes.has(first) ? first : exact
-    }
-    known.set(path, shown)
-    return shown
-  }
+  // No name of a step in code has a point.
+  const shownAs = (path: string) =>
+    graph.kind === 'function' ? path.replace(/\.\d+(?=\/|$)/g, '') : path
   return { kinds, edges, shownAs }
 }
 

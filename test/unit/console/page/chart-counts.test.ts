@@ -86,7 +86,7 @@ function followed(executed: readonly string[]): readonly string[] {
 
 type Shape = 'give' | readonly Shape[]
 
-/** Nodes one behind the other; those of the document lead on as `turns` say, to the end of steps. */
+/** Nodes one behind the other; those of the document lead on as `turns` say. */
 function compositeOf(shapes: readonly Shape[], turns?: readonly number[]): JsonObject {
   const nodes = shapes.map((shape, n): readonly [string, Json] => [
     `n${n}`,
@@ -131,7 +131,7 @@ describe('B3: nodes of the chart', () => {
     )
   })
 
-  it('were executed as often in a plan, whose nodes follow one another as they get ready', async () => {
+  it('were executed as often in a plan, whose nodes run as they get ready', async () => {
     await fc.assert(
       fc.asyncProperty(shapes, async (list) => {
         const nodes = list.map((shape, n) => ({
