@@ -76,6 +76,8 @@ export class RunDriver {
     const resumed: RunId[] = []
     for (const record of ledger.openRuns()) {
       const { runId, status } = record
+      // Reading each once more would take as long as all else that is done here.
+      this.withoutCode.seen(record)
       // Without the key of its subject it rests.
       if (record.isErased || quarantine.holds(runId)) continue
       const entry = await this.#attach(record, { isShown: false })

@@ -1,5 +1,6 @@
 import type { RunStarted } from '../../block/index.js'
 import { isTallyError, limits, type RunId, type TallyError } from '../../core/index.js'
+import type { RunRecord } from '../../ledger/index.js'
 import { lacksCode, resumable } from '../code/recorded-run.js'
 import type { DeliveredEvent } from './channel.js'
 import type { RunEntry } from './run-entry.js'
@@ -15,6 +16,8 @@ export class RunsWithoutCode {
   readonly #parts: Pick<RunsOptions, 'ledger' | 'registry' | 'events'>
   readonly #why = new Map<RunId, string>()
   #looking: Promise<void> | undefined
+  /** Open runs that may lack code, of those that opening has gone through; undefined: of none. */
+  #seen: RunRecord[] | undefined
   #isClosing = false
 
   constructor(parts: Pick<RunsOptions, 'ledger' | 'registry' | 'events'>) {
@@ -54,6 +57,15 @@ export class RunsWithoutCode {
     return why === undefined ? [] : [{ type: 'run.resting', runId, at, why }]
   }
 
+  /** Notes an open run for {@link look}, which reads none that was seen once more. */
+  seen(record: RunRecord): void {
+    if (this.#looking !== undefined) return
+    this.#seen ??= []
+    if (this.#mayLack(record) && this.#seen.length < limits.CACHE_ENTRIES_MAX) {
+      this.#seen.push(record)
+    }
+  }
+
   /** Looks at every open run, beside other work: a ledger may have many that have ended. */
   look(): void {
     // What cannot be read now is reported by the next read.
@@ -79,18 +91,23 @@ export class RunsWithoutCode {
   }
 
   async #look(): Promise<void> {
-    const { registry } = this.#parts
-    for (const record of this.#parts.ledger.openRuns()) {
+    const { ledger, registry } = this.#parts
+    const records = this.#seen ?? ledger.openRuns()
+    this.#seen = undefined
+    for (const record of records) {
       if (this.#isClosing) return
-      const started = record.started as unknown as RunStarted
-      // Compiling is left to resuming, unless a name is missing: some rooms are loaded late.
-      const { pins } = started
-      if (pins === undefined || registry.code.missing(pins).length === 0) continue
-      const recorded = await resumable(registry.documents, started)
+      if (!this.#mayLack(record)) continue
+      const recorded = await resumable(registry.documents, startedOf(record))
       if (recorded.kind !== 'missing') continue
       const names = recorded.missing.join(', ')
       this.#rests(record.runId, `it needs ${names}, not registered`)
     }
+  }
+
+  /** Compiling is left to resuming, unless a name is missing: some rooms are loaded late. */
+  #mayLack(record: RunRecord): boolean {
+    const { pins } = startedOf(record)
+    return pins !== undefined && this.#parts.registry.code.missing(pins).length > 0
   }
 
   #rests(runId: RunId, why: string): void {
@@ -100,6 +117,10 @@ export class RunsWithoutCode {
     if (!isNew) return
     for (const event of this.present(runId)) this.#parts.events.emit('event', event)
   }
+}
+
+function startedOf({ started }: RunRecord): RunStarted {
+  return started as unknown as RunStarted
 }
 
 /** Whether an error is about one run, and not about the ledger. */

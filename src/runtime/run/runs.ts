@@ -17,7 +17,7 @@ import type { Answer, RunHandle, RunResult } from './handle.js'
 import type { WrittenPicture } from './kept-picture.js'
 import { type Command, messageOf, ownerNamed } from './messages.js'
 import { RunDriver } from './run-driver.js'
-import type { RunEntry } from './run-entry.js'
+import type { RunEntry, Settled } from './run-entry.js'
 import { RunMessages } from './run-messages.js'
 import { presentEvents } from './run-records.js'
 import { RunStarter } from './run-starter.js'
@@ -267,8 +267,16 @@ export class Runs {
     await this.#driver.park()
     this.#leaveClock?.()
     for (const entry of this.#store.entries()) {
-      const { runId } = entry
-      this.#store.settle(entry, { error: blockError('run.interrupted', { runId }) })
+      this.#store.settle(entry, interrupted(entry.runId))
+    }
+  }
+}
+
+/** Its error is made where somebody waits for the run: a ledger may have many that are parked. */
+function interrupted(runId: RunId): Settled {
+  return {
+    get error() {
+      return blockError('run.interrupted', { runId })
     }
   }
 }

@@ -213,15 +213,26 @@ export class Archives {
     return { path, end: { throughCommit: stored.commitSeq } }
   }
 
-  /** Runs that stay though they have ended: those in quarantine, and parents of open ones. */
+  /**
+   * Runs that stay though they have ended: those in quarantine, and parents of open ones. They are
+   * looked up once it is asked for one: most openings have nothing to remove.
+   */
   #held(): (runId: RunId) => boolean {
+    let held: ReadonlySet<string> | undefined
+    return (runId) => {
+      held ??= this.#heldNow()
+      return held.has(runId)
+    }
+  }
+
+  #heldNow(): ReadonlySet<string> {
     const { ledger, quarantined } = this.#parts
     const held = new Set<string>(quarantined().map(({ run }) => run))
     for (const runId of ledger.archiving.openRuns()) {
       const { parent } = ledger.run(runId)?.started ?? {}
       if (typeof parent === 'string') held.add(parent)
     }
-    return (runId) => held.has(runId)
+    return held
   }
 }
 
