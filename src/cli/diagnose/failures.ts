@@ -49,6 +49,8 @@ export class FailureTrail {
 
   take(entry: JournalEntry): void {
     if (entry.k === 'settled') this.#settled(entry)
+    // It was taken as done.
+    else if (entry.k === 'decision' && entry.action === 'skip') this.#failed.delete(entry.path)
     else if (entry.k === 'requested') {
       const { path, effect, key } = entry
       this.#sent.set(placeOf(entry), { path, effect, key, state: 'unknown' })
@@ -70,7 +72,7 @@ export class FailureTrail {
     this.#failed.set(path, failed)
   }
 
-  /** Steps whose last attempt failed, with what they have thrown. */
+  /** Steps whose last attempt failed, and which were not skipped, with what they have thrown. */
   failed(thrown: readonly Thrown[]): readonly FailedAttempt[] {
     return [...this.#failed.values()].map((one) => ({
       ...one,

@@ -38,6 +38,17 @@ describe('the trail of failures', () => {
     ])
   })
 
+  it('has none that was skipped, and those that are to be tried again', () => {
+    const decided = (path: string, action: string) => ({ ...place(path), k: 'decision', action })
+    const trail = trailOf([
+      settled('root/price', false),
+      decided('root/price', 'skip'),
+      settled('root/pay', false),
+      decided('root/pay', 'retry')
+    ])
+    expect(trail.failed([]).map(({ path }) => path)).toEqual(['root/pay'])
+  })
+
   it('says of each write that was sent whether it was done, failed, or is unknown', () => {
     const unknown = { ok: false, body: { reason: 'unknown_outcome' } }
     const trail = trailOf([
