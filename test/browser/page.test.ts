@@ -94,12 +94,13 @@ describe.each(sizes)('each screen of the console, %s', (_size, viewport) => {
   it.for(screens.filter((_, place) => isTaken(place, 8)))(
     'looks as it did, and has no fault of accessibility, in light and dark: %s',
     async ([name, path, seen, keys], { skip }) => {
-      const { page, faults } = watched ?? skip(withoutChromium)
+      const { page, faults, answered } = watched ?? skip(withoutChromium)
       await page.emulateMedia({ colorScheme: 'light' })
       await open(page, path, seen)
       if (keys !== undefined) await page.keyboard.press(keys)
       if (keys === 'v') await page.waitForSelector('text=All that was checked holds')
       await page.waitForSelector('.beat.live')
+      await answered()
       const picture = `${name.replaceAll(/\W+/g, '-')}-${viewport.width}`
       expect.soft(await pictureProblem(page, `${picture}-light`)).toBeUndefined()
       expect.soft(await violations(page)).toEqual([])

@@ -1,5 +1,11 @@
 import { existsSync } from 'node:fs'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Request
+} from 'playwright-core'
 
 /** Where a Chromium may be: `TALLY_CHROMIUM`, then where systems put it. */
 const places = [
@@ -41,7 +47,12 @@ export interface Watched {
   readonly page: Page
   /** Errors, violations of the policy, dialogs, and requests to anywhere else. */
   readonly faults: readonly string[]
+  /** Resolves once the page has been answered all that it asked, and has drawn it. */
+  readonly answered: () => Promise<void>
 }
+
+/** Frames in which nothing is asked, after which what was answered last is drawn. */
+const FRAMES_QUIET = 3
 
 export async function watchedPage(
   browser: Browser,
@@ -60,9 +71,22 @@ export async function watchedPage(
     faults.push(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })
+  const asking = new Set<Request>()
+  // What a page before it had asked concerns it no more.
+  page.on('domcontentloaded', () => asking.clear())
+  page.on('requestfinished', (request) => asking.delete(request))
+  page.on('requestfailed', (request) => asking.delete(request))
+  const answered = async () => {
+    let quiet = 0
+    while (quiet < FRAMES_QUIET) {
+      await page.evaluate('new Promise((drawn) => requestAnimationFrame(drawn))')
+      quiet = asking.size === 0 ? quiet + 1 : 0
+    }
+  }
   page.on('request', (request) => {
+    if (/\/api\/(?!feed)/.test(request.url())) asking.add(request)
     const isData = request.url().startsWith('data:')
     if (!request.url().startsWith(origin) && !isData) faults.push(`asked: ${request.url()}`)
   })
-  return { page, faults }
+  return { page, faults, answered }
 }

@@ -59,7 +59,7 @@ export function Ledger({ which }: { readonly which: string | undefined }) {
   return (
     <div class="split">
       <div class="l">
-        <Top receipts={receipts} chosen={chosen} lines={lines} />
+        <Top receipts={receipts} chosen={chosen} lines={list.value} />
         <Verdict />
         {list.problem === null ? null : <Problem of={list.problem} />}
         <Rows
@@ -126,9 +126,11 @@ function placeAsked(which: string): { readonly index?: number; readonly hash?: s
 function Top(props: {
   readonly receipts: number
   readonly chosen: number | undefined
-  readonly lines: readonly LogLine[]
+  /** Null: they are not here yet. */
+  readonly lines: readonly LogLine[] | null
 }) {
-  const { receipts, chosen, lines } = props
+  const { receipts, chosen } = props
+  const lines = props.lines ?? []
   const { isRunning, progress, report } = verification.value
   const known = new Map(lines.map((line) => [line.index, line]))
   const damaged = report?.failure?.index ?? null
@@ -140,7 +142,7 @@ function Top(props: {
         <dl class="stats grow">
           <Stat value={String(receipts)} name="receipts" />
           <Stat
-            value={lines[0] === undefined ? '0' : String(lines[0].leaf + 1)}
+            value={props.lines === null ? '…' : String((lines[0]?.leaf ?? -1) + 1)}
             name="log records"
           />
           <Stat
