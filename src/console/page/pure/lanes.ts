@@ -1,4 +1,4 @@
-import type { JournalRow, RunStep } from './run-steps.js'
+import { isUnderWay, type JournalRow, type RunStep } from './run-steps.js'
 
 /** A bar of a step in the timeline: working, waiting for others, backing off, and how it ended. */
 export interface Bar {
@@ -73,7 +73,7 @@ export function laneOf(journal: readonly JournalRow[], step: RunStep, at: number
   }
   if (step.isFuture) return { bars, ticks }
   const { state } = step
-  if (state === 'running' || state === 'waiting') {
+  if (isUnderWay(state)) {
     const kind = hasFailed ? 'backoff' : waits || state === 'waiting' ? 'waiting' : 'busy'
     bars.push({ kind, from, to: at + 0.5, title: hasFailed ? 'will try again' : kind })
   } else if (step.response === null && state !== 'cancelled') {

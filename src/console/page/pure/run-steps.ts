@@ -30,6 +30,10 @@ export interface RunStep {
 
 export type RunStatusThen = 'running' | 'waiting' | 'done' | 'failed' | 'cancelled'
 
+/** Whether a step, or a run, has not ended. */
+export const isUnderWay = (state: StepState | RunStatusThen) =>
+  state === 'running' || state === 'waiting'
+
 /** What has happened in a run up to an entry. */
 export interface RunPast {
   readonly status: RunStatusThen
@@ -116,7 +120,7 @@ function draftOf(
 
 function applyTo(draft: Draft, { entry, receiptHash }: JournalRow, number: number): void {
   // An answer to an attempt that is over is kept, and changes nothing any more.
-  if (entry.k === 'sealed' && isOver(draft.state) && entry.attempt <= draft.attempts) return
+  if (entry.k === 'sealed' && !isUnderWay(draft.state) && entry.attempt <= draft.attempts) return
   draft.to = number
   draft.endedAt = entry.at
   if ('attempt' in entry) draft.attempts = Math.max(draft.attempts, entry.attempt)
@@ -147,11 +151,9 @@ function applyTo(draft: Draft, { entry, receiptHash }: JournalRow, number: numbe
   draft.response = null
 }
 
-const isOver = (state: StepState) => state !== 'running' && state !== 'waiting'
-
 /** Steps do nothing after the end of their run; code of a workflow ends as its run does. */
 function endWithRun(draft: Draft, entry: JournalEntry, number: number): void {
-  if (isOver(draft.state)) return
+  if (!isUnderWay(draft.state)) return
   const isCode = entry.k === 'run.finished' && draft.path === 'root'
   draft.state = isCode ? entry.status : 'cancelled'
   draft.endedAt = entry.at
@@ -163,7 +165,7 @@ function endWithRun(draft: Draft, entry: JournalEntry, number: number): void {
  * that failed and is tried again is under way.
  */
 export function asCharted(past: RunPast, actors: readonly ActorAt[]): RunPast {
-  if (past.status !== 'running' && past.status !== 'waiting') return past
+  if (!isUnderWay(past.status)) return past
   const actorOf = new Map(actors.map((actor) => [`${actor.path} ${actor.step}`, actor]))
   const steps = past.steps.map((step) => {
     const actor = step.isFuture ? undefined : actorOf.get(`${step.path} ${step.step}`)
@@ -175,7 +177,7 @@ export function asCharted(past: RunPast, actors: readonly ActorAt[]): RunPast {
 function chartedState({ mark, ended }: ActorAt, state: StepState): StepState {
   if (mark === 'BUSY') return 'running'
   if (mark === 'WAITING') return 'waiting'
-  if (isOver(state) || ended === null) return state
+  if (!isUnderWay(state) || ended === null) return state
   return ended === 'succeeded' ? 'done' : 'failed'
 }
 

@@ -12,7 +12,7 @@ import {
   placesOf
 } from '../pure/chart-counts.js'
 import { type Layout, layoutOf } from '../pure/graph-layout.js'
-import type { RunStep } from '../pure/run-steps.js'
+import { isUnderWay, type RunStep } from '../pure/run-steps.js'
 import { shownLine } from '../pure/shown-text.js'
 import { ChartEdges } from './chart-edges.js'
 import { ChartNode, type NodeLook } from './chart-node.js'
@@ -53,7 +53,7 @@ export function ChartPanel({ shown }: { readonly shown: RunShown }) {
   const graph = chart === null ? null : graphAt(chart.graph, level)
   const root = actors.find(({ path }) => path === (level ?? 'root'))
   // What has ended does nothing, also where its actors are gone.
-  const isOver = past.status !== 'running' && past.status !== 'waiting'
+  const isOver = !isUnderWay(past.status)
   return (
     <section class="chartp" aria-label="Chart">
       <div class="cap">

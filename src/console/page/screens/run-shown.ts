@@ -1,7 +1,13 @@
 import type { ActorAt, RunView } from '../../../runtime/index.js'
 import { now } from '../client/live.js'
 import { choose } from '../client/navigation.js'
-import { type JournalRow, type RunPast, type RunStep, stepName } from '../pure/run-steps.js'
+import {
+  isUnderWay,
+  type JournalRow,
+  type RunPast,
+  type RunStep,
+  stepName
+} from '../pure/run-steps.js'
 import { isNarrow } from './width.js'
 
 /** What the parts of the view of a run show: the run, its journal, and where one stands in it. */
@@ -26,7 +32,7 @@ export function standAt({ journal }: Pick<RunShown, 'journal'>, at: number): voi
 
 /** How long a step took, or has taken up to where the run is looked at. */
 export function tookMs({ journal, at, isNow }: RunShown, step: RunStep): number {
-  const isOver = step.isFuture || (step.state !== 'running' && step.state !== 'waiting')
+  const isOver = step.isFuture || !isUnderWay(step.state)
   const end = isOver ? step.endedAt : isNow ? now.value : (journal[at]?.entry.at ?? step.endedAt)
   return Math.max(0, end - step.startedAt)
 }

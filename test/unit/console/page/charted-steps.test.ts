@@ -3,6 +3,7 @@ import { laneOf } from '../../../../src/console/page/pure/lanes.js'
 import {
   asCharted,
   firstFailure,
+  isUnderWay,
   type JournalRow,
   pastOf,
   type RunStep,
@@ -29,7 +30,6 @@ async function recorded(name: string): Promise<Recorded> {
   return { rows, actors: pictures?.map((picture) => picture?.actors ?? []) ?? [] }
 }
 
-const isUnderWay = ({ state }: RunStep) => state === 'running' || state === 'waiting'
 const marks: Readonly<Record<StepState, ActorAt['mark']>> = {
   running: 'BUSY',
   waiting: 'WAITING',
@@ -64,12 +64,23 @@ describe('B3: steps in the timeline', () => {
     const { rows } = await recorded(name)
     const last = rows.length - 1
     const { steps, status } = pastOf(rows, last)
-    if (status === 'running' || status === 'waiting') return
-    expect(steps.filter(isUnderWay)).toEqual([])
+    if (isUnderWay(status)) return
+    expect(steps.filter(({ state }) => isUnderWay(state))).toEqual([])
     for (const step of steps) {
       const { bars } = laneOf(rows, step, last)
       expect(bars.filter(({ kind, to }) => kind === 'busy' && to > last)).toEqual([])
     }
+  })
+
+  it('are compared in most scenes, which end', async () => {
+    const names = Object.keys(journalScenes)
+    let compared = 0
+    for (const name of names) {
+      const { rows, actors } = await recorded(name)
+      const { status } = pastOf(rows, rows.length - 1)
+      if (actors.length === rows.length && !isUnderWay(status)) compared += 1
+    }
+    expect(compared).toBeGreaterThan(names.length / 2)
   })
 
   it('are under way while they will be tried again, which a bar says', async () => {
