@@ -7,8 +7,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { defineBlock } from '../src/block/index.js'
 import { readingManifest } from '../src/capability/index.js'
+import { defineBlock } from '../src/code/index.js'
 import {
   canonicalize,
   DocumentWork,

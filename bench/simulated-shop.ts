@@ -1,5 +1,5 @@
 /** A small workflow to simulate. Used by the tests of the simulator, by its row and by the soak. */
-import { type Block, defineBlock } from '../src/block/index.js'
+import { type Block, defineBlock } from '../src/code/index.js'
 import type { DocumentTarget, SimulatedEffect, SimulationOptions } from '../src/testing/index.js'
 
 /** Three steps: one asks the world, one changes state, one asks the world to act. */

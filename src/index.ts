@@ -10,18 +10,25 @@ export type {
   ReceiptReplay,
   VerificationReport
 } from './audit/index.js'
+export type {
+  ConditionPredicate,
+  Diagnostic,
+  MessageOutcome,
+  OpenWait,
+  Provider,
+  RunEvent,
+  SignalOutcome,
+  UnfinishedJournals
+} from './block/index.js'
 export {
   type Block,
   type BlockContext,
   type BlockDefinition,
   BlockFailure,
-  type BlockQueue,
   type BlockState,
   type CompensatingEffect,
   type Compensation,
-  type ConditionPredicate,
   DeterminismViolation,
-  type Diagnostic,
   defineBlock,
   defineWorkflow,
   type EffectCall,
@@ -30,17 +37,10 @@ export {
   type FunctionStepOptions,
   type LandedWrite,
   type Located,
-  type MessageOutcome,
-  type OpenWait,
-  type Provider,
-  type QueueLimits,
-  type QueueTerms,
   type ReceiveSignal,
   type Request,
   type Response,
-  type RunEvent,
   type SideEffectClass,
-  type SignalOutcome,
   type StandardSchema,
   type StepConfirm,
   StepFailure,
@@ -50,14 +50,13 @@ export {
   type StepScope,
   type TypedBlock,
   type TypedSchema,
-  type UnfinishedJournals,
   type ValueSchema,
   type WaitAnswer,
   type WaitOptions,
   type Workflow,
   type WorkflowContext,
   type WorkflowDefinition
-} from './block/index.js'
+} from './code/index.js'
 export {
   type Approvers,
   type Clock,
@@ -120,6 +119,7 @@ export {
   type SnapshotReport,
   type StoredReceipt
 } from './ledger/index.js'
+export type { BlockQueue, QueueLimits, QueueTerms } from './queue/index.js'
 export {
   type ActorAt,
   type Answer,

@@ -1,7 +1,7 @@
 import { createDeepSeek } from '@ai-sdk/deepseek'
 import { streamText } from 'ai'
 import { AgentTurns, builtInAdapters, TURN_EFFECT } from '../../src/agent/index.js'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { elapsedMs, type Json } from '../../src/core/index.js'
 import { createRuntime } from '../../src/runtime/index.js'
 import { type ChatServer, startChatServer } from '../../src/testing/index.js'

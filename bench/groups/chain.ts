@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Abi, createPublicClient, createWalletClient, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type Anvil, anvilKeys, startAnvil } from '../../examples/03-evm-transfer/anvil.js'
-import { type BlockContext, defineBlock } from '../../src/block/index.js'
+import { type BlockContext, defineBlock } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import { evmExecutor } from '../../src/executor/evm/index.js'
 import {

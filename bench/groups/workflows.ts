@@ -1,4 +1,4 @@
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { elapsedMs, type Json, present } from '../../src/core/index.js'
 import { chainEffects } from '../../src/executor/index.js'
 import { createRuntime, MEMORY_LOCATION, type WiredRuntime } from '../../src/runtime/index.js'

@@ -1,4 +1,5 @@
-import type { Block, DocumentDefinition, Provider } from '../block/index.js'
+import type { DocumentDefinition, Provider } from '../block/index.js'
+import type { Block } from '../code/index.js'
 import {
   atOnce,
   type Clock,

@@ -1,11 +1,11 @@
 import {
-  type Block,
   differing,
   type Finding,
   type JournalEntry,
   RunReplay,
   type RunStarted
 } from '../block/index.js'
+import type { Block } from '../code/index.js'
 import {
   canonicalize,
   isJsonObject,

@@ -1,5 +1,4 @@
 import type {
-  Block,
   CompiledDocument,
   CompiledFunction,
   CompiledRootLeaf,
@@ -9,6 +8,7 @@ import type {
   RunReplay,
   RunStarted
 } from '../block/index.js'
+import type { Block } from '../code/index.js'
 import type { Hash } from '../core/index.js'
 import type { VerifiedReceipt } from '../ledger/index.js'
 import { notRegistered, otherCode } from './not-checked.js'

@@ -1,4 +1,5 @@
-import { type AttemptKey, type Call, type JournalEntry, placeKey } from '../block/index.js'
+import { type AttemptKey, type JournalEntry, placeKey } from '../block/index.js'
+import type { Call } from '../code/index.js'
 import { canonicalize, type Hash, type Json, type RunId } from '../core/index.js'
 import type { HookVerdict, VerifiedReceipt } from '../ledger/index.js'
 import { Auditor } from './auditor.js'

@@ -6,102 +6,10 @@
 export type { CompileExpressions } from './chart/expressions.js'
 export { emptyRequest } from './chart/parent.js'
 export type { PlanNodeEnd, PlanNodeResult } from './chart/plan-results.js'
-export {
-  type AttemptCommand,
-  type BlockReport,
-  type CompositeEvent,
-  type Request,
-  type Response,
-  ROOT_PATH,
-  type SideEffectClass,
-  type WaitAction
-} from './chart/protocol.js'
+export type { AttemptCommand, BlockReport, CompositeEvent, WaitAction } from './chart/protocol.js'
 export type { BlockStands } from './chart/pump-port.js'
 export type { Repair } from './chart/retry-policy.js'
-export type {
-  Attribution,
-  IntentEffect,
-  IntentPort,
-  KernelWork,
-  PinnedBlocks,
-  RecordedProvider
-} from './code/block.js'
-export {
-  type AnswerToBlock,
-  type Block,
-  type BlockDefinition,
-  defineBlock,
-  defineIntentBlock,
-  defineOwnBlock,
-  isBlock,
-  type TypedBlock,
-  touchingNothing
-} from './code/block.js'
-export { type Call, requestHashOf } from './code/calls.js'
-export type { CompensatingEffect, Compensation, LandedWrite } from './code/compensation.js'
-export {
-  type BlockContext,
-  BlockFailure,
-  type BlockState,
-  DeterminismViolation,
-  type EffectCall,
-  EffectFailure,
-  type EffectOptions,
-  type Located,
-  type ReceiveSignal,
-  type WaitAnswer,
-  type WaitOptions
-} from './code/context.js'
-export { PUBLISH_EFFECT, type Published } from './code/exchange.js'
-export { CHILD_EFFECT, StepFailure } from './code/function-context.js'
-export {
-  areObligations,
-  type BlockLimits,
-  type BlockObligation,
-  type ConfirmObligation,
-  type DeclaredObligation,
-  declaredObligation,
-  type EffectObligation,
-  joinedObligation,
-  type Obligations
-} from './code/obligation.js'
-export {
-  type BlockQueue,
-  type HeldLimits,
-  hasLimits,
-  heldLimits,
-  heldTerms,
-  type QueueLimits,
-  type QueueTerms,
-  queueNameProblem,
-  queueTermsFor
-} from './code/queue.js'
-export { signalNamed } from './code/receiving.js'
-export { runEffects } from './code/run-effects.js'
-export type { SchemaInput, SchemaOutput, TypedSchema } from './code/schema.js'
-export type {
-  FunctionStepOptions,
-  StepConfirm,
-  StepOptions,
-  StepRetry
-} from './code/step-options.js'
-export { TAGS_EFFECT, tagsOf, tagsSet } from './code/tags.js'
-export { installTripwire, watchBlocks } from './code/tripwire.js'
-export type { Parsed, StandardSchema, ValueSchema } from './code/value-schema.js'
-export {
-  defineWorkflow,
-  type FunctionDefinition,
-  functionBlock,
-  functionSchemaName,
-  isWorkflow,
-  type Workflow,
-  type WorkflowDefinition
-} from './code/workflow.js'
-export type {
-  StepFunction,
-  StepScope,
-  WorkflowContext
-} from './code/workflow-context.js'
+
 export {
   compileComposite,
   compileDocument,
@@ -172,8 +80,7 @@ export type {
 } from './pump/observer.js'
 export { ActorPool } from './pump/run-actors.js'
 export { RunPump } from './pump/run-pump.js'
-export type { QueuePlace } from './pump/work-queue.js'
-export { type QueueShown, type RateTimes, WorkQueues } from './pump/work-queues.js'
+
 export type { RecordedEntry } from './recovery/recovery.js'
 export { differing, type Finding, firstOf } from './replay/finding.js'
 export type { FoldObserver, MadeBlock } from './replay/fold.js'

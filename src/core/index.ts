@@ -149,6 +149,7 @@ export {
   type JsonArray,
   type JsonObject,
   jsonIn,
+  mergePatch,
   objectOf,
   setOwn
 } from './json/value.js'

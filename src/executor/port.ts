@@ -1,4 +1,4 @@
-import type { EffectCall } from '../block/index.js'
+import type { EffectCall } from '../code/index.js'
 import type { Json, JsonObject, Redactor } from '../core/index.js'
 
 /**

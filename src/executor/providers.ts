@@ -1,4 +1,5 @@
-import { EffectFailure, type Provider } from '../block/index.js'
+import type { Provider } from '../block/index.js'
+import { EffectFailure } from '../code/index.js'
 import { isJsonObject, type Json, limits } from '../core/index.js'
 import { Limiter } from './limiter.js'
 import type {

@@ -1,5 +1,5 @@
-import type { IntentPort } from '../block/index.js'
 import { missing } from '../capability/index.js'
+import type { IntentPort } from '../code/index.js'
 import type { Hash, IdentityId } from '../core/index.js'
 import { currentState, recordedState } from './providers.js'
 import type { Tell } from './stages.js'

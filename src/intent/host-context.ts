@@ -1,4 +1,4 @@
-import type { BlockContext, IntentPort } from '../block/index.js'
+import type { BlockContext, IntentPort } from '../code/index.js'
 import type { Json } from '../core/index.js'
 import { recordedState } from './providers.js'
 import type { CallContext } from './scoped-api/answer-calls.js'

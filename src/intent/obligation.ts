@@ -1,4 +1,4 @@
-import type { BlockObligation, IntentPort } from '../block/index.js'
+import type { BlockObligation, IntentPort } from '../code/index.js'
 import type { Json } from '../core/index.js'
 
 /** Who is about to do an intent, under the kind by which a run pins obligations. */

@@ -1,4 +1,3 @@
-import type { IntentPort } from '../block/index.js'
 import {
   type CapabilityPackage,
   createRegistry,
@@ -9,6 +8,7 @@ import {
   type SealedAnswer,
   sandboxProfile
 } from '../capability/index.js'
+import type { IntentPort } from '../code/index.js'
 import {
   capabilityError,
   type Hash,

@@ -1,4 +1,4 @@
-import type { IntentPort } from '../block/index.js'
+import type { IntentPort } from '../code/index.js'
 import { canonicalize } from '../core/index.js'
 import type { Intent } from './intent.js'
 

@@ -1,3 +1,4 @@
+import type { Sandbox, StateReader } from '../capability/index.js'
 import {
   type Block,
   defineIntentBlock,
@@ -5,8 +6,7 @@ import {
   type PinnedBlocks,
   type RecordedProvider,
   type SideEffectClass
-} from '../block/index.js'
-import type { Sandbox, StateReader } from '../capability/index.js'
+} from '../code/index.js'
 import { type Hash, type IdentityId, type Json, unreachable, versionedName } from '../core/index.js'
 import { type Intent, parseIntent } from './intent.js'
 import { KERNEL_HASH, KERNEL_VERSION } from './kernel-version.js'

@@ -1,4 +1,3 @@
-import type { Block, IntentPort, PinnedBlocks } from '../block/index.js'
 import {
   type CapabilityProvider,
   canonicalActions,
@@ -8,6 +7,7 @@ import {
   type StateReader,
   stateOf
 } from '../capability/index.js'
+import type { Block, IntentPort, PinnedBlocks } from '../code/index.js'
 import {
   type IdentityId,
   intentError,

@@ -1,4 +1,4 @@
-import type { IntentPort } from '../block/index.js'
+import type { IntentPort } from '../code/index.js'
 
 /**
  * Events of the pipeline, in the words of machines/intent.ts. `stage.committed`, and

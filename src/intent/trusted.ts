@@ -1,4 +1,5 @@
-import { attributionOf, type Block, type IntentPort } from '../block/index.js'
+import { attributionOf } from '../block/index.js'
+import type { Block, IntentPort } from '../code/index.js'
 import { type IdentityId, type Json, referenceTo } from '../core/index.js'
 import { authorise } from './authorise.js'
 import type { Intent } from './intent.js'

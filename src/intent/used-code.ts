@@ -1,5 +1,5 @@
-import type { Block, IntentPort } from '../block/index.js'
 import { isOwner, principalIn, principalLacks } from '../capability/index.js'
+import type { Block, IntentPort } from '../code/index.js'
 import type { Hash, IdentityId, JsonObject } from '../core/index.js'
 import { recordedState } from './providers.js'
 

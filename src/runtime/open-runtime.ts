@@ -1,4 +1,4 @@
-import { watchBlocks } from '../block/index.js'
+import { watchBlocks } from '../code/index.js'
 import { systemClock, systemRandom } from '../core/index.js'
 import { KERNEL_VERSION } from '../intent/index.js'
 import { Registry } from './code/registry.js'

@@ -1,14 +1,8 @@
-import {
-  ActorPool,
-  CHILD_EFFECT,
-  type Provider,
-  type RateTimes,
-  Turns,
-  UnitGate,
-  WorkQueues
-} from '../block/index.js'
+import { ActorPool, type Provider, Turns, UnitGate } from '../block/index.js'
+import { CHILD_EFFECT } from '../code/index.js'
 import type { Json } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
+import { type RateTimes, WorkQueues } from '../queue/index.js'
 import type { Registry } from './code/registry.js'
 import { PrincipalGate } from './gate/principal-gate.js'
 import { entriesWith } from './run/earlier-answers.js'

@@ -1,5 +1,6 @@
-import type { JournalEntry, Response } from '../block/index.js'
+import type { JournalEntry } from '../block/index.js'
 import { AGENT_TOOL_EFFECTS, AGENT_TURN_BLOCK } from '../capability/index.js'
+import type { Response } from '../code/index.js'
 import type { Json } from '../core/index.js'
 import type { Attributes } from './finished-span.js'
 

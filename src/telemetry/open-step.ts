@@ -1,4 +1,4 @@
-import type { SideEffectClass } from '../block/index.js'
+import type { SideEffectClass } from '../code/index.js'
 import type { Attributes } from './finished-span.js'
 
 /** A step that has not ended. */

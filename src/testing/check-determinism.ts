@@ -1,4 +1,5 @@
-import { type Block, checkOnce, type Finding, type SealedAnswer } from '../block/index.js'
+import { checkOnce, type Finding, type SealedAnswer } from '../block/index.js'
+import type { Block } from '../code/index.js'
 import { canonicalize, type Json } from '../core/index.js'
 import { type Ambient, reversed, variations, within } from './ambient.js'
 

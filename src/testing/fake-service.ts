@@ -1,4 +1,5 @@
-import { type EffectCall, EffectFailure, type Located, type Provider } from '../block/index.js'
+import type { Provider } from '../block/index.js'
+import { type EffectCall, EffectFailure, type Located } from '../code/index.js'
 import { copyJson, type Json } from '../core/index.js'
 
 /** What becomes of a request: see {@link FakeService.troubles}. */

@@ -3,7 +3,7 @@
  * Nothing here depends on a test runner.
  */
 
-export { installTripwire } from '../block/index.js'
+export { installTripwire } from '../code/index.js'
 export type { PoolMember, Signer } from '../identity/index.js'
 export type { KeyRange, Store, StoreItem } from '../ledger/index.js'
 export { Chance } from './chance.js'

@@ -1,4 +1,5 @@
-import type { Block, PlanDefinition } from '../block/index.js'
+import type { PlanDefinition } from '../block/index.js'
+import type { Block } from '../code/index.js'
 import {
   atOnce,
   checkingSchema,

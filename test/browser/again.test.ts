@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { type Json, systemClock, systemRandom } from '../../src/core/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'

@@ -5,7 +5,7 @@ import type { Model } from '@mariozechner/pi-ai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { PiMonoServer } from '../../examples/pi-mono-server/server.js'
 import { AdapterRegistry, AgentTurns, piMonoAdapter } from '../../src/agent/index.js'
-import type { EffectCall } from '../../src/block/index.js'
+import type { EffectCall } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import {
   type AdapterDriver,

@@ -7,7 +7,7 @@ import {
   type TurnRequest,
   type TurnResult
 } from '../../src/agent/index.js'
-import { EffectFailure } from '../../src/block/index.js'
+import { EffectFailure } from '../../src/code/index.js'
 import {
   type AdapterDriver,
   adapterConformance,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EffectFailure } from '../../src/block/index.js'
+import { EffectFailure } from '../../src/code/index.js'
 import type {
   Executor,
   SignedTransaction,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type EffectCall, EffectFailure, type Provider } from '../../src/block/index.js'
+import type { Provider } from '../../src/block/index.js'
+import { type EffectCall, EffectFailure } from '../../src/code/index.js'
 import { canonicalize, type Json, nextTurn } from '../../src/core/index.js'
 import {
   type FakeService,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { type Json, ManualClock } from '../../src/core/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
 import { openOn } from '../support/lives.js'

@@ -4,7 +4,7 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'agent/assets/read-assets.ts#readPromptAssets': 'reads files of the owner; see prompt-assets',
   'agent/flow/read-flow.ts#readFlow': 'reads a file of the owner as agents-flow does',
   'block/chart/chart-run.ts#heldFailure': 'gives what a chart was given',
-  'block/code/schema.ts#parseWith': 'checks a value by a schema of the program',
+  'code/schema.ts#parseWith': 'checks a value by a schema of the program',
   'block/document/parse.ts#parsingComposite': 'parseComposite in pieces',
   'block/document/parse.ts#parsingPlan': 'parsePlan in pieces',
   'capability/manifest/manifest.ts#parsingManifest': 'parseManifest in pieces',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BlockContext, defineBlock, EffectFailure } from '../../src/block/index.js'
+import { type BlockContext, defineBlock, EffectFailure } from '../../src/code/index.js'
 import { canonicalize, type Json, type RunId } from '../../src/core/index.js'
 import { verifyLedger } from '../../src/ledger/index.js'
 import { Machine, openOn, settleDown, testKeys } from '../support/lives.js'

@@ -1,13 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AnyStateMachine } from 'xstate'
-import type {
-  CompositeEvent,
-  NodeOptions,
-  PumpCommand,
-  Response
-} from '../../src/block/chart/protocol.js'
+import type { CompositeEvent, PumpCommand } from '../../src/block/chart/protocol.js'
 import type { CompiledComposite } from '../../src/block/document/compiled.js'
+import type { NodeOptions, Response } from '../../src/code/request.js'
 import { isJsonObject, type Json } from '../../src/core/index.js'
 import { edgesOf, watchEdges } from '../support/chart-edges.js'
 import { CompositeModel, type Said, saidOf } from '../support/composite-model.js'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineBlock, type OpenWait } from '../../src/block/index.js'
+import type { OpenWait } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { hashJson, type Json, type JsonObject } from '../../src/core/index.js'
 import type { Registrations, RunHandle } from '../../src/runtime/index.js'
 import { codeOf, Machine } from '../support/lives.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock, EffectFailure } from '../../src/block/index.js'
+import { defineBlock, EffectFailure } from '../../src/code/index.js'
 import type { Json, RunId } from '../../src/core/index.js'
 import type { RunHandle, WiredRuntime } from '../../src/runtime/index.js'
 import { Machine, settleDown, until } from '../support/lives.js'

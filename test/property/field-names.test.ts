@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { isJsonObject, type Json, type JsonObject } from '../../src/core/index.js'
 import { wrapValue } from '../../src/ledger/envelope.js'
 import { holdStore, importSnapshot, openMemoryStore, repairLedger } from '../../src/ledger/index.js'

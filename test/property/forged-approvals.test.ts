@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineBlock, EffectFailure, type OpenWait } from '../../src/block/index.js'
+import type { OpenWait } from '../../src/block/index.js'
+import { defineBlock, EffectFailure } from '../../src/code/index.js'
 import {
   canonicalize,
   type Hash,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineBlock, EffectFailure, type OpenWait } from '../../src/block/index.js'
+import type { OpenWait } from '../../src/block/index.js'
+import { defineBlock, EffectFailure } from '../../src/code/index.js'
 import { canonicalize, canonicalizeLedgerValue, type Json } from '../../src/core/index.js'
 import { createRuntime, MEMORY_LOCATION, type Registrations } from '../../src/runtime/index.js'
 import { cases } from '../support/effort.js'

@@ -4,8 +4,8 @@ import {
   type HostileKind,
   hostileDocuments
 } from '../../bench/hostile-documents.js'
-import { defineBlock } from '../../src/block/index.js'
 import { parseManifest } from '../../src/capability/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { DocumentWork, type Finding, type Json, limits } from '../../src/core/index.js'
 import { createRuntime, type Runtime } from '../../src/runtime/index.js'
 import { checkAisDocument } from '../../src/workflow/index.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { BlockFailure, defineBlock, EffectFailure, type Request } from '../../src/block/index.js'
+import { BlockFailure, defineBlock, EffectFailure, type Request } from '../../src/code/index.js'
 import { type Json, runtimeError } from '../../src/core/index.js'
 import type { RunHandle } from '../../src/runtime/index.js'
 import { cases } from '../support/effort.js'

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   ActorPool,
-  defineBlock,
   type Provider,
   type PumpHost,
   type RunEnd,
@@ -11,9 +10,9 @@ import {
   runInline,
   startedDraft,
   Turns,
-  UnitGate,
-  WorkQueues
+  UnitGate
 } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import {
   canonicalize,
   canonicalizeLedgerValue,
@@ -25,6 +24,7 @@ import {
 } from '../../src/core/index.js'
 import type { IntentReply } from '../../src/intent/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
+import { WorkQueues } from '../../src/queue/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
 import { Start } from '../../src/runtime/run/run-terms.js'
 import { codeOf, Machine, openOn, until } from '../support/lives.js'

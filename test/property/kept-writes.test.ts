@@ -1,7 +1,7 @@
 import '../support/seed.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import { createRuntime, MEMORY_LOCATION } from '../../src/runtime/index.js'
 import { cases } from '../support/effort.js'

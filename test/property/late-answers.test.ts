@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { defineBlock, type OpenWait } from '../../src/block/index.js'
+import type { OpenWait } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import type { Clock, Json, JsonObject, RunId } from '../../src/core/index.js'
 import {
   createRuntime,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock, type OpenWait } from '../../src/block/index.js'
+import type { OpenWait } from '../../src/block/index.js'
 import { grantKey } from '../../src/capability/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { type Hash, ManualClock } from '../../src/core/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
 import { storeAround } from '../../src/ledger/stores/store-around.js'

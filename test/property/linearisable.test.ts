@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import type { WiredRuntime } from '../../src/runtime/runtime.js'
 import { Machine, openOn, until, type World } from '../support/lives.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock, EffectFailure } from '../../src/block/index.js'
+import { defineBlock, EffectFailure } from '../../src/code/index.js'
 import { type Json, limits, type RunId } from '../../src/core/index.js'
 import type { Registrations, WiredRuntime } from '../../src/runtime/index.js'
 import { essence } from '../support/crash-everywhere.js'

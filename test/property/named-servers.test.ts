@@ -9,8 +9,8 @@ import {
   deepSeekAdapter,
   piMonoAdapter
 } from '../../src/agent/index.js'
-import { defineBlock } from '../../src/block/index.js'
 import { parseManifest } from '../../src/capability/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import { evmExecutor } from '../../src/executor/evm/index.js'
 import { chainProviders } from '../../src/executor/index.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { crashEverywhere } from '../support/crash-everywhere.js'
 import { runScenario } from '../support/run-to-end.js'
 

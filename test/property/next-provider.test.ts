@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineBlock, EffectFailure, type SideEffectClass } from '../../src/block/index.js'
+import { defineBlock, EffectFailure, type SideEffectClass } from '../../src/code/index.js'
 import type { Json, JsonObject } from '../../src/core/index.js'
 import type { Registrations } from '../../src/runtime/index.js'
 import type { World } from '../support/lives.js'

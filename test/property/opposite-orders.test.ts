@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { canonicalize, type Json, nextTurn } from '../../src/core/index.js'
 import { cases } from '../support/effort.js'
 import { Machine } from '../support/lives.js'

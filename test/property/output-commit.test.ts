@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import type { Json, JsonObject, RunId } from '../../src/core/index.js'
 import { openMemoryStore, type Store, type StoreItem } from '../../src/ledger/index.js'
 import { storeAround } from '../../src/ledger/stores/store-around.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Block, defineBlock } from '../../src/block/index.js'
+import { type Block, defineBlock } from '../../src/code/index.js'
 import {
   hashJson,
   isJsonObject,

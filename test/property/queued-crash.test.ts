@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BlockContext, defineBlock } from '../../src/block/index.js'
+import { type BlockContext, defineBlock } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
 import type { Registrations, WiredRuntime } from '../../src/runtime/index.js'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { heldLimits, type QueueLimits } from '../../src/block/index.js'
-import { type QueuePlace, WorkQueue } from '../../src/block/pump/work-queue.js'
 import { limits, ManualClock } from '../../src/core/index.js'
+import { heldLimits, type QueueLimits } from '../../src/queue/index.js'
+import { type QueuePlace, WorkQueue } from '../../src/queue/work-queue.js'
 import { cases } from '../support/effort.js'
 
 /** Q6, Q7, Q8: what a queue promises, over anything that is asked of it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import type { Json, RunId } from '../../src/core/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
 import { cases } from '../support/effort.js'

@@ -7,8 +7,7 @@ import { AgentTurns, builtInAdapters, deepSeekAdapter } from '../../src/agent/in
 import { messageLines } from '../../src/agent/mcp/exact-messages.js'
 import { jsonLines } from '../../src/agent/transports/json-lines.js'
 import { structuredIn, structuredInTurns } from '../../src/agent/transports/structured.js'
-import type { EffectRequest } from '../../src/block/code/calls.js'
-import { EffectFailure, type Provider } from '../../src/block/index.js'
+import type { Provider } from '../../src/block/index.js'
 import { perform } from '../../src/block/pump/performing.js'
 import {
   directoryPackageStore,
@@ -16,6 +15,8 @@ import {
   makePackage,
   openPackage
 } from '../../src/capability/index.js'
+import type { EffectRequest } from '../../src/code/calls.js'
+import { EffectFailure } from '../../src/code/index.js'
 import {
   canonicalize,
   exactJson,

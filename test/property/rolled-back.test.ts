@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
 import type { WiredRuntime } from '../../src/runtime/runtime.js'

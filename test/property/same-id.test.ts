@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import type { Json, RunId } from '../../src/core/index.js'
 import { codeOf, Machine, settleDown, until } from '../support/lives.js'
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { EffectFailure, type OpenWait, type Provider } from '../../src/block/index.js'
+import type { OpenWait, Provider } from '../../src/block/index.js'
+import { EffectFailure } from '../../src/code/index.js'
 import { isJsonObject, type Json, type JsonObject, ManualClock } from '../../src/core/index.js'
 import { chainEffects, chainFailed, chainProviders } from '../../src/executor/index.js'
 import { FakeChain, fakeExecutor } from '../../src/testing/index.js'

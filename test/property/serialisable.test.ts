@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BlockContext, defineBlock } from '../../src/block/index.js'
+import { type BlockContext, defineBlock } from '../../src/code/index.js'
 import { canonicalize, type Json, nextTurn, type RunId } from '../../src/core/index.js'
 import { cases } from '../support/effort.js'
 import { Machine, settleDown, until } from '../support/lives.js'

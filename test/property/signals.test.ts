@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BlockContext, defineBlock } from '../../src/block/index.js'
+import { type BlockContext, defineBlock } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import { crashEverywhere } from '../support/crash-everywhere.js'
 import type { World } from '../support/lives.js'

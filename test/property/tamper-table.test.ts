@@ -1,6 +1,6 @@
 import { cp } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { isTallyError, type Json } from '../../src/core/index.js'
 import { holdStore, importSnapshot, mainIdentity } from '../../src/ledger/index.js'
 import {

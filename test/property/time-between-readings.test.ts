@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { shopEffects } from '../../bench/simulated-shop.js'
-import { defineBlock, defineWorkflow } from '../../src/block/index.js'
+import { defineBlock, defineWorkflow } from '../../src/code/index.js'
 import type { Clock, ManualClock } from '../../src/core/index.js'
 import type { FunctionTarget, SimulationOptions } from '../../src/testing/index.js'
 import { simulateBroken } from '../../src/testing/simulate/simulate.js'

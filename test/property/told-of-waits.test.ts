@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock, EffectFailure } from '../../src/block/index.js'
+import { defineBlock, EffectFailure } from '../../src/code/index.js'
 import { canonicalize, type Json, type JsonObject, type RunId } from '../../src/core/index.js'
 import type { DeliveredEvent, RunHandle, WiredRuntime } from '../../src/runtime/index.js'
 import { cases } from '../support/effort.js'

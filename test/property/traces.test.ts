@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import type { JsonObject } from '../../src/core/index.js'
 import type { DeliveredEvent, Registrations, TraceOption } from '../../src/runtime/index.js'
 import { Machine } from '../support/lives.js'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock, type OpenWait } from '../../src/block/index.js'
+import type { OpenWait } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import type { Json, JsonObject, RunId } from '../../src/core/index.js'
 import {
   commandIn,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { defineWorkflow } from '../../src/block/index.js'
+import { defineWorkflow } from '../../src/code/index.js'
 import { createRuntime, type WiredRuntime } from '../../src/runtime/index.js'
 import { documentOf, Project } from '../support/project.js'
 

@@ -1,4 +1,5 @@
-import { EffectFailure, type Provider } from '../../src/block/index.js'
+import type { Provider } from '../../src/block/index.js'
+import { EffectFailure } from '../../src/code/index.js'
 import { canonicalize, type Json, type JsonObject, sha256Hex } from '../../src/core/index.js'
 import { chainEffects } from '../../src/executor/index.js'
 

@@ -8,7 +8,7 @@ const documents = ['check-protocol', 'bundle', 'flow', 'pack', 'protocol']
 const beyond = [
   'executor/evm/coding.ts',
   'cli/frame/workflow.ts',
-  'block/code/obligation.ts',
+  'code/obligation.ts',
   'executor/evm/abi-types.ts'
 ]
 

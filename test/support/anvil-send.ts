@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { type Json, systemClock } from '../../src/core/index.js'
 import {
   chainProviders,

@@ -1,4 +1,5 @@
-import { defineBlock, type OpenWait } from '../../src/block/index.js'
+import type { OpenWait } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import { type KeySignature, signApproval } from '../../src/identity/index.js'
 import { getPublicKey } from '../../src/identity/keys.js'

@@ -1,4 +1,5 @@
-import type { CompositeEvent, Response } from '../../src/block/chart/protocol.js'
+import type { CompositeEvent } from '../../src/block/chart/protocol.js'
+import type { Response } from '../../src/code/request.js'
 import { isJsonObject, type Json, type JsonObject } from '../../src/core/index.js'
 
 /**

@@ -1,14 +1,8 @@
 import { type Actor, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
-import type {
-  DecisionMadeEvent,
-  NodeOptions,
-  PumpCommand,
-  Request,
-  Response,
-  SideEffectClass
-} from '../../src/block/chart/protocol.js'
+import type { DecisionMadeEvent, PumpCommand } from '../../src/block/chart/protocol.js'
 import { connectPump, type PumpPort } from '../../src/block/chart/pump-port.js'
 import type { FoldDelivery } from '../../src/block/replay/fold.js'
+import type { NodeOptions, Request, Response, SideEffectClass } from '../../src/code/request.js'
 import type { Json } from '../../src/core/index.js'
 
 /**

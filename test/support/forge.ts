@@ -1,5 +1,6 @@
 import { verifyLedgerDeep } from '../../src/audit/index.js'
-import { type Block, defineBlock, type OpenWait } from '../../src/block/index.js'
+import type { OpenWait } from '../../src/block/index.js'
+import { type Block, defineBlock } from '../../src/code/index.js'
 import {
   CompactRange,
   canonicalize,

@@ -1,4 +1,4 @@
-import { defineBlock, defineWorkflow } from '../../src/block/index.js'
+import { defineBlock, defineWorkflow } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import type { Registrations } from '../../src/runtime/index.js'
 import { type HonestScene, honestLedger } from './forge.js'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { defineBlock, EffectFailure } from '../../src/block/index.js'
+import { defineBlock, EffectFailure } from '../../src/code/index.js'
 import { type Json, systemRandom } from '../../src/core/index.js'
 import { generateIdentity, type IdentityKeys } from '../../src/identity/index.js'
 import {

@@ -4,7 +4,7 @@ import {
   defineBlock,
   defineWorkflow,
   type Workflow
-} from '../../src/block/index.js'
+} from '../../src/code/index.js'
 import type { Json, JsonObject, RunId } from '../../src/core/index.js'
 import type { Registrations, RunHandle, WiredRuntime } from '../../src/runtime/index.js'
 import { compensatedBlocks, compensationDocuments } from './compensation-scenario.js'

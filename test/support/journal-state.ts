@@ -4,7 +4,6 @@ import type {
   Delivery,
   PumpCommand
 } from '../../src/block/chart/protocol.js'
-import { defineBlock } from '../../src/block/index.js'
 import { RunFold } from '../../src/block/replay/fold.js'
 import { apply, takeCommand } from '../../src/block/run/apply.js'
 import type { JournalEntry, OverlayEnded, Settled } from '../../src/block/run/entries.js'
@@ -19,6 +18,7 @@ import {
   RunState
 } from '../../src/block/run/run-state.js'
 import { unitIdOf } from '../../src/block/run/unit.js'
+import { defineBlock } from '../../src/code/index.js'
 import { chainJournal, type Hash, type IdentityId, type RunId } from '../../src/core/index.js'
 import type { RecordedRun } from '../../src/runtime/code/recorded-run.js'
 import type { NeutralState } from './neutral-state.js'

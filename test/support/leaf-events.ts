@@ -1,4 +1,5 @@
-import type { LeafEvent, NodeOptions } from '../../src/block/chart/protocol.js'
+import type { LeafEvent } from '../../src/block/chart/protocol.js'
+import type { NodeOptions } from '../../src/code/request.js'
 import { failed, succeeded, testRequest } from './fake-pump.js'
 
 /** Events that between them walk every transition of the leaf chart. */

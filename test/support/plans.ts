@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { type Block, defineBlock, EffectFailure } from '../../src/block/index.js'
+import { type Block, defineBlock, EffectFailure } from '../../src/code/index.js'
 import { hashJson, type Json, type JsonObject, nextTurn } from '../../src/core/index.js'
 import type { World } from './lives.js'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { z } from 'zod'
-import { defineBlock, EffectFailure } from '../../src/block/index.js'
+import { defineBlock, EffectFailure } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import type { MachineOptions, MachineTarget } from '../../src/testing/index.js'
 

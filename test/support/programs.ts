@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type Block, type BlockContext, defineBlock } from '../../src/block/index.js'
+import { type Block, type BlockContext, defineBlock } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import type { World } from './lives.js'
 

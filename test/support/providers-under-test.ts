@@ -1,4 +1,5 @@
-import { EffectFailure, type Provider } from '../../src/block/index.js'
+import type { Provider } from '../../src/block/index.js'
+import { EffectFailure } from '../../src/code/index.js'
 import { chainEffects, chainProviders, type Executor } from '../../src/executor/index.js'
 import {
   type ExecutorDriver,

@@ -4,7 +4,7 @@ import {
   defineFlowKind,
   fakeAdapter
 } from '../../src/agent/index.js'
-import { type Block, defineBlock, type SideEffectClass } from '../../src/block/index.js'
+import { type Block, defineBlock, type SideEffectClass } from '../../src/code/index.js'
 import type { Json, JsonObject } from '../../src/core/index.js'
 import { chainEffects } from '../../src/executor/index.js'
 import type { Registrations } from '../../src/runtime/index.js'

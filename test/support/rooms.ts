@@ -9,7 +9,8 @@ export const roomOrder: readonly (readonly string[])[] = [
   ['core'],
   ['owner'],
   ['identity'],
-  ['expression'],
+  ['expression', 'queue'],
+  ['code'],
   ['ledger', 'block'],
   ['capability'],
   ['intent', 'executor'],
@@ -23,7 +24,7 @@ export const roomOrder: readonly (readonly string[])[] = [
 
 /** Folders of a room from left to right; the room's own files, which wire them, know them all. */
 export const folderOrder: Readonly<Record<string, readonly string[]>> = {
-  block: ['chart', 'code', 'run', 'document', 'recovery', 'pump', 'replay'],
+  block: ['chart', 'run', 'document', 'recovery', 'pump', 'replay'],
   runtime: [
     'document',
     'code',
@@ -89,6 +90,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   'zod-pinned': [
     'src/core/document/',
     'src/block/',
+    'src/code/',
     'src/capability/',
     'src/intent/',
     'src/workflow/',
@@ -124,7 +126,7 @@ export const builtinPlaces: Readonly<Record<string, readonly string[]>> = {
   ],
   'node:worker_threads': ['src/identity/', 'src/capability/sandbox/', 'src/testing/'],
   'node:child_process': ['src/agent/', 'src/testing/', 'src/cli/'],
-  'node:crypto': ['src/core/', 'src/identity/', 'src/ledger/', 'src/block/code/tripwire.ts'],
+  'node:crypto': ['src/core/', 'src/identity/', 'src/ledger/', 'src/code/tripwire.ts'],
   'node:vm': [],
   'node:timers': [],
   'node:timers/promises': []

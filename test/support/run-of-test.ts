@@ -1,5 +1,4 @@
-import type { AttemptCommand, NodeOptions, PumpCommand } from '../../src/block/chart/protocol.js'
-import { type Block, defineBlock } from '../../src/block/code/block.js'
+import type { AttemptCommand, PumpCommand } from '../../src/block/chart/protocol.js'
 import { leafRootOf } from '../../src/block/document/root.js'
 import { apply, takeCommand } from '../../src/block/run/apply.js'
 import type {
@@ -19,6 +18,8 @@ import {
   RunState
 } from '../../src/block/run/run-state.js'
 import { unitIdOf } from '../../src/block/run/unit.js'
+import { type Block, defineBlock } from '../../src/code/block.js'
+import type { NodeOptions } from '../../src/code/request.js'
 import { type Hash, type IdentityId, type RunId, sha256Hex } from '../../src/core/index.js'
 import { testRequest } from './fake-pump.js'
 

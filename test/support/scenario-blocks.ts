@@ -1,4 +1,4 @@
-import { type Block, defineBlock, EffectFailure } from '../../src/block/index.js'
+import { type Block, defineBlock, EffectFailure } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import type { Registrations } from '../../src/runtime/index.js'
 import type { World } from './lives.js'

@@ -1,5 +1,5 @@
-import type { Call } from '../../src/block/code/calls.js'
 import type { Sealed } from '../../src/block/run/entries.js'
+import type { Call } from '../../src/code/calls.js'
 import { canonicalize, hashJson, type Json, type RunId } from '../../src/core/index.js'
 
 /** Answers of one attempt, as they are sealed. */

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BlockContext, defineBlock, defineWorkflow } from '../../src/block/index.js'
+import { type BlockContext, defineBlock, defineWorkflow } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
 import { createRuntime, type RuntimeOptions, type WiredRuntime } from '../../src/runtime/index.js'
 import { documentOf, LARGE_LENGTH } from './snapshots.js'

@@ -1,4 +1,4 @@
-import { defineBlock } from '../../src/block/index.js'
+import { defineBlock } from '../../src/code/index.js'
 import { honest } from './tamper-table.js'
 
 /** What was paid in this process: a forged question that is answered ends here. */

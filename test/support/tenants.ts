@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { defineBlock, defineWorkflow } from '../../src/block/index.js'
+import { defineBlock, defineWorkflow } from '../../src/code/index.js'
 import {
   type LocationOptions,
   type LocationRuntime,

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { type AgentSession, deepSeekAdapter, piMonoAdapter } from '../../src/agent/index.js'
 import { loadMcpClient } from '../../src/agent/mcp/library.js'
 import { McpLink } from '../../src/agent/mcp/link.js'
-import { EffectFailure } from '../../src/block/index.js'
+import { EffectFailure } from '../../src/code/index.js'
 import {
   isJsonObject,
   type Json,

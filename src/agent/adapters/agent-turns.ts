@@ -1,4 +1,5 @@
-import { type EffectCall, EffectFailure, type Located, type Provider } from '../../block/index.js'
+import type { Provider } from '../../block/index.js'
+import { type EffectCall, EffectFailure, type Located } from '../../code/index.js'
 import {
   type Clock,
   canonicalize,

@@ -1,4 +1,4 @@
-import { EffectFailure } from '../../block/index.js'
+import { EffectFailure } from '../../code/index.js'
 import type { Environment, Json, Redactor } from '../../core/index.js'
 import type { AdapterSettings, AgentAdapter } from '../adapters/adapter.js'
 import { type DocumentSecrets, secretProblem } from './document-secrets.js'

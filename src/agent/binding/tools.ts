@@ -1,4 +1,5 @@
-import { approversIn, type SideEffectClass } from '../../block/index.js'
+import { approversIn } from '../../block/index.js'
+import type { SideEffectClass } from '../../code/index.js'
 import { error, type FlowFinding, warning } from '../flow/finding.js'
 import type { AgentDef } from '../flow/schema.js'
 import type { AgentTool, BoundTool } from '../turn/tool.js'

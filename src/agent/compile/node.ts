@@ -1,4 +1,5 @@
-import type { CompositeDefinition, SideEffectClass } from '../../block/index.js'
+import type { CompositeDefinition } from '../../block/index.js'
+import type { SideEffectClass } from '../../code/index.js'
 import {
   isSliceFull,
   type Json,

@@ -1,4 +1,4 @@
-import { EffectFailure } from '../../block/index.js'
+import { EffectFailure } from '../../code/index.js'
 import { canonicalize, type Environment, hashJson, type Json, Redactor } from '../../core/index.js'
 import type { IntentResolver, ResolveQuestion } from '../../intent/index.js'
 import type {

@@ -1,11 +1,11 @@
+import type { Provider } from '../../block/index.js'
 import {
   type Block,
   defineBlock,
   type EffectCall,
   EffectFailure,
-  type Provider,
   type SideEffectClass
-} from '../../block/index.js'
+} from '../../code/index.js'
 import {
   agentError,
   type Hash,

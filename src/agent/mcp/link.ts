@@ -1,5 +1,5 @@
 import type { Client, ClientOptions } from '@modelcontextprotocol/sdk/client/index.js'
-import { EffectFailure } from '../../block/index.js'
+import { EffectFailure } from '../../code/index.js'
 import { type Json, type JsonObject, limits } from '../../core/index.js'
 import { sealable } from '../transports/sealable.js'
 import { ChildTransport } from './child-transport.js'

@@ -4,7 +4,7 @@ import {
   defineBlock,
   type SideEffectClass,
   touchingNothing
-} from '../../block/index.js'
+} from '../../code/index.js'
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import { enter, type FlowPosition, type NodeEntry, type NodeOutput } from './flow-position.js'
 

@@ -1,5 +1,6 @@
-import { type EffectCall, EffectFailure, type Provider } from '../../block/index.js'
+import type { Provider } from '../../block/index.js'
 import { isOwner } from '../../capability/index.js'
+import { type EffectCall, EffectFailure } from '../../code/index.js'
 import { FileRoot, isJsonObject, type Json, limits } from '../../core/index.js'
 import { LOAD_EFFECT } from './blocks.js'
 

@@ -1,4 +1,4 @@
-import { EffectFailure } from '../../block/index.js'
+import { EffectFailure } from '../../code/index.js'
 import { type JsonObject, limits, systemClock } from '../../core/index.js'
 
 /**

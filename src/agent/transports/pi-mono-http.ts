@@ -1,4 +1,4 @@
-import { EffectFailure } from '../../block/index.js'
+import { EffectFailure } from '../../code/index.js'
 import { isJsonObject, type Json, limits, parse, strictJsonInTurns } from '../../core/index.js'
 import type {
   AdapterSettings,

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { EffectFailure } from '../../block/index.js'
+import { EffectFailure } from '../../code/index.js'
 import { type Json, limits } from '../../core/index.js'
 import { deadline } from './deadline.js'
 import { type TurnFailureReason, turnFailure } from './failures.js'

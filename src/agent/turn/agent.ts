@@ -1,4 +1,4 @@
-import type { SideEffectClass } from '../../block/index.js'
+import type { SideEffectClass } from '../../code/index.js'
 import type { AdapterSettings, ExpectedOutput, TurnMode } from '../adapters/adapter.js'
 import type { PromptSegment } from '../assets/segments.js'
 import type { ModelPricing, ReturnStrategy, SwitchMode } from '../flow/schema.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod-pinned'
-import { type BlockContext, EffectFailure, type EffectOptions } from '../../block/index.js'
+import { type BlockContext, EffectFailure, type EffectOptions } from '../../code/index.js'
 import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import {
   type ExpectedOutput,

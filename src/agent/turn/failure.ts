@@ -1,4 +1,4 @@
-import { BlockFailure } from '../../block/index.js'
+import { BlockFailure } from '../../code/index.js'
 import type { Json } from '../../core/index.js'
 
 /** Reasons with which a turn fails; stable labels (semantics.md A6, B5). */

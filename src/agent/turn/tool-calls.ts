@@ -1,5 +1,5 @@
 import { z } from 'zod-pinned'
-import { type BlockContext, EffectFailure } from '../../block/index.js'
+import { type BlockContext, EffectFailure } from '../../code/index.js'
 import { type Json, type JsonObject, limits } from '../../core/index.js'
 import type { ToolCall } from '../adapters/adapter.js'
 import type { BoundAgent } from './agent.js'

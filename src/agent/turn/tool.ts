@@ -1,5 +1,6 @@
-import type { EffectCall, Located, Provider, SideEffectClass } from '../../block/index.js'
+import type { Provider } from '../../block/index.js'
 import { AGENT_TOOL_EFFECTS } from '../../capability/index.js'
+import type { EffectCall, Located, SideEffectClass } from '../../code/index.js'
 import {
   type Approvers,
   agentError,

@@ -1,5 +1,5 @@
-import { type Block, type BlockContext, defineBlock } from '../../block/index.js'
 import { AGENT_TURN_BLOCK } from '../../capability/index.js'
+import { type Block, type BlockContext, defineBlock } from '../../code/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import type { TurnResult } from '../adapters/adapter.js'
 import { enter, type NodeOutput } from '../position/flow-position.js'

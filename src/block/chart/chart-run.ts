@@ -1,20 +1,22 @@
-import { isJsonObject, type Json } from '../../core/index.js'
 import {
-  type BlockReport,
-  type CancelEvent,
-  type CompositeEvent,
-  type DecisionCommand,
-  type DecisionMadeEvent,
-  type ExecuteEvent,
   failedResponse,
   type NodeOptions,
-  type PumpCommand,
   type Request,
   type Response,
-  type RootCommand,
   reasons,
-  type SideEffectClass,
-  type Wait
+  type SideEffectClass
+} from '../../code/index.js'
+import { mergePatch } from '../../core/index.js'
+import type {
+  BlockReport,
+  CancelEvent,
+  CompositeEvent,
+  DecisionCommand,
+  DecisionMadeEvent,
+  ExecuteEvent,
+  PumpCommand,
+  RootCommand,
+  Wait
 } from './protocol.js'
 import {
   decideRetry,
@@ -385,15 +387,4 @@ function patched<Context extends ChartRun>(context: Context, event: DecisionMade
   if (request === null || event.patch === undefined) return nextAttempt(context, { options })
   const payload = mergePatch(request.payload, event.patch)
   return nextAttempt(context, { options, request: { ...request, payload } })
-}
-
-/** Applies a JSON merge patch (RFC 7396): null removes a key, objects merge, all else replaces. */
-export function mergePatch(target: Json, patch: Json): Json {
-  if (!isJsonObject(patch)) return patch
-  const merged = new Map<string, Json>(isJsonObject(target) ? Object.entries(target) : [])
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) merged.delete(key)
-    else merged.set(key, mergePatch(merged.get(key) ?? null, value))
-  }
-  return Object.fromEntries(merged)
 }

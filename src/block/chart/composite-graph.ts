@@ -1,6 +1,6 @@
+import type { NodeOptions, Request, Response, SideEffectClass } from '../../code/index.js'
 import type { Json } from '../../core/index.js'
 import type { CompiledExpression, Evaluated } from './expressions.js'
-import type { NodeOptions, Request, Response, SideEffectClass } from './protocol.js'
 import type { Repair } from './retry-policy.js'
 import type { Rows } from './rows.js'
 

@@ -1,3 +1,4 @@
+import type { Response } from '../../code/index.js'
 import { type Json, objectOf, present } from '../../core/index.js'
 import { type BlockIdentity, type Decisions, heldFailure, idleRun } from './chart-run.js'
 import {
@@ -11,7 +12,7 @@ import {
 } from './composite-graph.js'
 import type { Evaluated } from './expressions.js'
 import { type ParentQuestions, type ParentRun, parentDecisions } from './parent.js'
-import type { CompositeEvent, Response } from './protocol.js'
+import type { CompositeEvent } from './protocol.js'
 import type { RetryDecision } from './retry-policy.js'
 import { itemAt, withItem } from './rows.js'
 

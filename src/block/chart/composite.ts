@@ -1,5 +1,6 @@
 import type { AnyActorLogic } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
+import { failedResponse, type Response, reasons } from '../../code/index.js'
 import { type Pieces, present } from '../../core/index.js'
 import { begunRun, heldFailure, reportWaiting, type Sink, sends } from './chart-run.js'
 import type { CompositeGraph, PlannedNode } from './composite-graph.js'
@@ -11,13 +12,7 @@ import {
 } from './composite-questions.js'
 import { executionOf, parentActions, parentGuards } from './parent.js'
 import { makingParentLogic, type ParentLogic, type ParentSink } from './parent-table.js'
-import {
-  type CompositeEvent,
-  type ExecuteEvent,
-  failedResponse,
-  type Response,
-  reasons
-} from './protocol.js'
+import type { CompositeEvent, ExecuteEvent } from './protocol.js'
 import { withItem } from './rows.js'
 
 /**

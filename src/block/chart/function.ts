@@ -1,5 +1,13 @@
 import type { AnyActorLogic } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
+import {
+  type CodeCalledEvent,
+  type FunctionCall,
+  failedResponse,
+  type NodeOptions,
+  type Response,
+  reasons
+} from '../../code/index.js'
 import type { Pieces } from '../../core/index.js'
 import {
   type BlockIdentity,
@@ -13,7 +21,6 @@ import {
   sends,
   settling
 } from './chart-run.js'
-import type { CodeCalledEvent, FunctionCall } from './function-call.js'
 import {
   executionOf,
   type ParentQuestions,
@@ -28,16 +35,7 @@ import {
   type ParentLogic,
   type ParentSink
 } from './parent-table.js'
-import {
-  type CompositeEvent,
-  type ExecuteEvent,
-  failedResponse,
-  type NodeOptions,
-  type Response,
-  reasons,
-  type Wait,
-  type WaitReason
-} from './protocol.js'
+import type { CompositeEvent, ExecuteEvent, Wait, WaitReason } from './protocol.js'
 
 /**
  * What the chart of a workflow function does (B12), and of an atomic part of one: its children are

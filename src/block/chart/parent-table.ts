@@ -6,10 +6,11 @@ import {
   createActor
 } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
+import type { SideEffectClass } from '../../code/index.js'
 import { type Pieces, present } from '../../core/index.js'
 import type { BlockIdentity, Sink } from './chart-run.js'
 import { askParentAgain, type ParentRun } from './parent.js'
-import type { CompositeEvent, SideEffectClass } from './protocol.js'
+import type { CompositeEvent } from './protocol.js'
 import { pumpOf } from './pump-port.js'
 import {
   type ActorPlace,

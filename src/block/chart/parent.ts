@@ -1,8 +1,10 @@
+import type { NodeOptions, Request, Response } from '../../code/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
-import type { BlockAction, ChartLibrary } from './chart-run.js'
 import {
   askDecision,
   askTimer,
+  type BlockAction,
+  type ChartLibrary,
   type ChartQuestions,
   type ChartRun,
   Decisions,
@@ -14,7 +16,7 @@ import {
   sharedGuards
 } from './chart-run.js'
 import type { PlannedNode } from './composite-graph.js'
-import type { CompositeEvent, ExecuteEvent, NodeOptions, Request, Response } from './protocol.js'
+import type { CompositeEvent, ExecuteEvent } from './protocol.js'
 
 /** What composites and plans have in common: overlay, functions of their charts, children. */
 

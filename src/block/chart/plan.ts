@@ -1,5 +1,6 @@
 import type { AnyActorLogic } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
+import { failedResponse, type Response, reasons } from '../../code/index.js'
 import { type Json, objectOf, type Pieces } from '../../core/index.js'
 import {
   begunRun,
@@ -23,13 +24,7 @@ import {
   Progress
 } from './plan-progress.js'
 import type { PlanNodeResult } from './plan-results.js'
-import {
-  type CompositeEvent,
-  failedResponse,
-  type Response,
-  reasons,
-  type Wait
-} from './protocol.js'
+import type { CompositeEvent, Wait } from './protocol.js'
 import type { RetryDecision } from './retry-policy.js'
 import { itemAt, itemsOf } from './rows.js'
 

@@ -1,6 +1,13 @@
-import type { Hash, Json, JsonObject, WaitToken } from '../../core/index.js'
-import type { AnswerCommand, CodeCalledEvent, CodeReturnedEvent } from './function-call.js'
-import type { NodeOptions, Request, Response, SideEffectClass } from './request.js'
+import type {
+  AnswerCommand,
+  CodeCalledEvent,
+  CodeReturnedEvent,
+  NodeOptions,
+  Request,
+  Response,
+  SideEffectClass
+} from '../../code/index.js'
+import type { Hash, Json, WaitToken } from '../../core/index.js'
 
 /**
  * The messages between a parent block, its child blocks and the pump (B1-B3). All plain JSON.
@@ -10,16 +17,6 @@ import type { NodeOptions, Request, Response, SideEffectClass } from './request.
  * event. `at` is milliseconds on the run's logical clock (K7); every delivery carries it, and
  * nothing in a chart reads another clock.
  */
-
-export type {
-  NodeOptions,
-  PlanTurn,
-  Request,
-  RequestMetadata,
-  Response,
-  RetryPolicyStep,
-  SideEffectClass
-} from './request.js'
 
 /** Why a block is WAITING (B3). */
 export type WaitReason =
@@ -243,48 +240,3 @@ export type RootCommand =
     }
   | { readonly kind: 'waiting'; readonly path: string; readonly wait: Wait; readonly at: number }
   | { readonly kind: 'resumed'; readonly path: string; readonly at: number }
-
-export const ROOT_PATH = 'root'
-
-/** Reason labels, verbatim and stable (B5). */
-export const reasons = {
-  invalidGraph: 'invalid_graph',
-  unknownNode: 'unknown_node',
-  noTransition: 'no_transition',
-  maxStepsExceeded: 'max_steps_exceeded',
-  conditionResolutionError: 'condition_resolution_error',
-  conditionExecutionError: 'condition_execution_error',
-  inputExecutionError: 'input_execution_error',
-  outputExecutionError: 'output_execution_error',
-  unknownBlock: 'unknown_block',
-  blockBusy: 'block_busy',
-  unsafeToRetry: 'unsafe_to_retry',
-  cancelled: 'cancelled',
-  timedOut: 'timed_out',
-  denied: 'denied',
-  scopeConflict: 'scope_conflict'
-} as const
-
-/** A failed response with nothing but its label and details. */
-export function failedResponse(reason: string, details: JsonObject = {}): Response {
-  return { success: false, data: null, reason, details, errorType: reason, metadata: {} }
-}
-
-/** What a block may do to the world outside, in rising order (semantics.md B9). */
-export const sideEffectClasses = [
-  'none',
-  'idempotent',
-  'non_idempotent'
-] as const satisfies readonly SideEffectClass[]
-
-/** Whether `effect` is of a higher class than `declared` allows. */
-export function exceeds(effect: SideEffectClass, declared: SideEffectClass): boolean {
-  return sideEffectClasses.indexOf(effect) > sideEffectClasses.indexOf(declared)
-}
-
-/** The highest of some classes; `none` of none. */
-export function highest(classes: Iterable<SideEffectClass>): SideEffectClass {
-  let rank = 0
-  for (const one of classes) rank = Math.max(rank, sideEffectClasses.indexOf(one))
-  return sideEffectClasses[rank] ?? 'non_idempotent'
-}

@@ -1,4 +1,12 @@
 import {
+  type NodeOptions,
+  type Request,
+  type Response,
+  type RetryPolicyStep,
+  reasons,
+  type SideEffectClass
+} from '../../code/index.js'
+import {
   canonicalizeLedgerValue,
   copyJson,
   ignoreRejection,
@@ -6,14 +14,6 @@ import {
   type JsonObject,
   limits
 } from '../../core/index.js'
-import {
-  type NodeOptions,
-  type Request,
-  type Response,
-  type RetryPolicyStep,
-  reasons,
-  type SideEffectClass
-} from './protocol.js'
 
 /**
  * What follows a failure (B8, B9, C3, W5). Pure: the charts' guards and actions, the pure fold and

@@ -1,6 +1,6 @@
+import { lowest } from '../../code/index.js'
 import { isSliceFull, type Pieces, passSteps } from '../../core/index.js'
 import { stricterApprovers } from '../../identity/index.js'
-import { lowest } from '../code/obligation.js'
 import type { CompiledNode } from './compiled.js'
 import type { NodeDefinition } from './definition.js'
 import type { BlockRegistry, LeafDefinition } from './registry.js'

@@ -5,6 +5,7 @@ import {
   compositeChart,
   compositeChartVersion
 } from '../../../machines/composite.js'
+import { highest } from '../../code/index.js'
 import { hashingJson, isSliceFull, type Pieces, passSteps, spendWork } from '../../core/index.js'
 import { makingCompositeLogic } from '../chart/composite.js'
 import type {
@@ -14,7 +15,6 @@ import type {
   PlannedValue
 } from '../chart/composite-graph.js'
 import { type CompiledValue, findingMentions } from '../chart/expressions.js'
-import { highest } from '../chart/protocol.js'
 import { rowsOf } from '../chart/rows.js'
 import {
   type CompileContext,

@@ -1,10 +1,10 @@
 import { blockChart } from '../../../machines/block.js'
 import { functionChart, functionChartVersion } from '../../../machines/function.js'
+import { type FunctionDefinition, functionSchemaName } from '../../code/index.js'
 import { atOnce, hashJson, type Json } from '../../core/index.js'
 import type { ChartLibrary } from '../chart/chart-run.js'
 import { makingFunctionLogic } from '../chart/function.js'
 import { leafLogic } from '../chart/leaf.js'
-import { type FunctionDefinition, functionSchemaName } from '../code/workflow.js'
 import type { CompiledFunction } from './compiled.js'
 
 /** A workflow function's chart, and that of its atomic parts; the same for every function. */

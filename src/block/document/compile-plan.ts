@@ -1,10 +1,10 @@
 import { blockChart } from '../../../machines/block.js'
 import { planChart, planChartVersion } from '../../../machines/plan.js'
+import { highest } from '../../code/index.js'
 import { hashingJson, isSliceFull, type Pieces, passSteps, present } from '../../core/index.js'
 import { type CompiledValue, findingMentions } from '../chart/expressions.js'
 import { makingPlanLogic } from '../chart/plan.js'
 import type { NodeState, PlanLibrary, PlanNode } from '../chart/plan-progress.js'
-import { highest } from '../chart/protocol.js'
 import { rowsOf } from '../chart/rows.js'
 import {
   type CompileContext,

@@ -1,4 +1,5 @@
 import type { AnyActorLogic } from 'xstate'
+import { exceeds, type NodeOptions } from '../../code/index.js'
 import {
   isSliceFull,
   isTallyError,
@@ -11,7 +12,6 @@ import {
 import type { Predicate } from '../chart/composite-graph.js'
 import type { CompiledValue } from '../chart/expressions.js'
 import { type LeafLibrary, leafLogic } from '../chart/leaf.js'
-import { exceeds, type NodeOptions } from '../chart/protocol.js'
 import { type Ceilings, ceilingsOf, leavesOf, repeatedBlock, unfitApprovers } from './ceilings.js'
 import type {
   CompiledComposite,

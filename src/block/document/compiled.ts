@@ -1,4 +1,5 @@
 import type { ChartNode } from '../../../machines/composite.js'
+import type { SideEffectClass } from '../../code/index.js'
 import type { Hash } from '../../core/index.js'
 import type { CompositeLogic } from '../chart/composite.js'
 import type { CompositeGraph } from '../chart/composite-graph.js'
@@ -6,7 +7,6 @@ import type { CompileExpressions } from '../chart/expressions.js'
 import type { FunctionLibrary, FunctionLogic } from '../chart/function.js'
 import type { PlanLogic } from '../chart/plan.js'
 import type { PlanLibrary } from '../chart/plan-progress.js'
-import type { SideEffectClass } from '../chart/protocol.js'
 import type { Diagnostic } from './definition.js'
 import type { BlockRegistry } from './registry.js'
 

@@ -1,3 +1,4 @@
+import type { RetryPolicyStep, SideEffectClass } from '../../code/index.js'
 import {
   type Approvers,
   type DocumentPath,
@@ -10,7 +11,6 @@ import {
   reporting
 } from '../../core/index.js'
 import type { PlanDelivery } from '../chart/plan-results.js'
-import type { RetryPolicyStep, SideEffectClass } from '../chart/protocol.js'
 
 /** A composite as the compiler takes it: the document with its defaults filled in. Plain JSON. */
 export interface CompositeDefinition extends GraphDefinition {

@@ -1,3 +1,4 @@
+import type { RetryPolicyStep } from '../../code/index.js'
 import {
   atOnce,
   type Checked,
@@ -8,7 +9,6 @@ import {
   type Pieces,
   passSteps
 } from '../../core/index.js'
-import type { RetryPolicyStep } from '../chart/protocol.js'
 import {
   type BranchDefinition,
   type CompositeDefinition,

@@ -1,9 +1,8 @@
+import type { BoundObligations, Request, Response, SideEffectClass } from '../../code/index.js'
 import { ignoreRejection, isTallyError, type JsonObject } from '../../core/index.js'
 import { asJson, type Predicate } from '../chart/composite-graph.js'
 import type { CompileExpressions } from '../chart/expressions.js'
-import type { Request, Response, SideEffectClass } from '../chart/protocol.js'
 import { givenRequest, givenResponse, type Repair } from '../chart/retry-policy.js'
-import type { BoundObligations } from '../code/obligation.js'
 import type {
   CompositeDefinition,
   ConditionDefinition,

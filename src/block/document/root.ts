@@ -1,5 +1,6 @@
 import { blockChart } from '../../../machines/block.js'
 import type { ChartNode } from '../../../machines/composite.js'
+import { type Block, type FunctionDefinition, ROOT_PATH } from '../../code/index.js'
 import {
   assert,
   canonicalize,
@@ -10,9 +11,6 @@ import {
   once
 } from '../../core/index.js'
 import { type LeafLibrary, leafLogic, leafTable } from '../chart/leaf.js'
-import { ROOT_PATH } from '../chart/protocol.js'
-import type { Block } from '../code/block.js'
-import type { FunctionDefinition } from '../code/workflow.js'
 import type { Classes } from '../run/entries.js'
 import { Literals } from '../run/payload-texts.js'
 import type { RootBlock } from '../run/root-block.js'

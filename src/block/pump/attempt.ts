@@ -1,4 +1,19 @@
 import {
+  type Attribution,
+  type Block,
+  builtInEffects,
+  type Call,
+  CallRun,
+  type CallRunInput,
+  type CallRunPort,
+  type EffectRequest,
+  type FunctionCall,
+  type IntentInput,
+  type Outcome,
+  type SignalRequest,
+  StateView
+} from '../../code/index.js'
+import {
   type ActorPath,
   assert,
   blockError,
@@ -10,14 +25,7 @@ import {
   type TallyError,
   type UnitId
 } from '../../core/index.js'
-import type { FunctionCall } from '../chart/function-call.js'
 import type { AttemptCommand } from '../chart/protocol.js'
-import type { Attribution, Block } from '../code/block.js'
-import { CallRun } from '../code/call-run.js'
-import type { CallRunInput, CallRunPort, IntentInput } from '../code/call-run-input.js'
-import { builtInEffects, type Call, type EffectRequest, type SignalRequest } from '../code/calls.js'
-import type { Outcome } from '../code/outcome.js'
-import { StateView } from '../code/state-view.js'
 import type { Sealed, WaitBegun } from '../run/entries.js'
 import type { RecordedResult } from '../run/folded-answers.js'
 import type { SealedReference } from '../run/journal.js'

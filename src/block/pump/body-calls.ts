@@ -1,7 +1,5 @@
+import type { Block, Call, ChildRequest, FunctionCall } from '../../code/index.js'
 import { blockError, canonicalize, type RunId, type TallyError } from '../../core/index.js'
-import type { FunctionCall } from '../chart/function-call.js'
-import type { Block } from '../code/block.js'
-import type { Call, ChildRequest } from '../code/calls.js'
 import { callBody, callHash } from '../run/body.js'
 import type { RecordedResults } from '../run/recorded-results.js'
 

@@ -1,6 +1,5 @@
+import { failedResponse, failureResponse, type Outcome } from '../../code/index.js'
 import { type Json, limits } from '../../core/index.js'
-import { failedResponse } from '../chart/protocol.js'
-import { failureResponse, type Outcome } from '../code/outcome.js'
 import { returnedDraft } from '../run/body.js'
 import { settledDraft } from '../run/decide.js'
 import { finishedDraft } from '../run/drafts.js'

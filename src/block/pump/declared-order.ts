@@ -1,4 +1,4 @@
-import type { PlanTurn } from '../chart/protocol.js'
+import type { PlanTurn } from '../../code/index.js'
 import type { Attempt } from './attempt.js'
 import type { Inbox, OutcomeEvent, PerformedFact, PumpEvent } from './inbox.js'
 

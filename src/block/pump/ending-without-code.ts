@@ -1,6 +1,6 @@
+import type { Response } from '../../code/index.js'
 import { assert, blockError, type Hash, type Json, type RunId } from '../../core/index.js'
 import { cancelledResponse } from '../chart/chart-run.js'
-import type { Response } from '../chart/protocol.js'
 import type { RecordedEntry } from '../recovery/recovery.js'
 import { cancelDraft, finishedDraft, resumedDraft } from '../run/drafts.js'
 import { runEvidence } from '../run/evidence.js'

@@ -1,5 +1,5 @@
+import { saysAll } from '../../code/index.js'
 import { exceptionOf } from '../../core/index.js'
-import { saysAll } from '../code/outcome.js'
 import type { Attempt } from './attempt.js'
 import type { PumpParts } from './parts.js'
 

@@ -1,3 +1,4 @@
+import type { Attribution, Block, EffectRequest, Response } from '../../code/index.js'
 import {
   type Clock,
   elapsedMs,
@@ -10,9 +11,7 @@ import {
   type RunId,
   type TallyError
 } from '../../core/index.js'
-import type { Response } from '../chart/protocol.js'
-import type { Attribution, Block } from '../code/block.js'
-import type { EffectRequest } from '../code/calls.js'
+import type { WorkQueues } from '../../queue/index.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { AskedCall } from '../run/decide.js'
 import type { AttemptKey, OpenWait, SealedFailure } from '../run/entries.js'
@@ -22,7 +21,6 @@ import type { Provider } from '../run/provider.js'
 import type { UnitGate } from './gate.js'
 import type { RunObserver } from './observer.js'
 import type { ActorPool } from './run-actors.js'
-import type { WorkQueues } from './work-queues.js'
 
 /** An effect that is about to be sent for the first time. */
 export interface AskedEffect {

@@ -1,5 +1,5 @@
+import type { Outcome } from '../../code/index.js'
 import { type Clock, type Json, limits, microtasksDone, type TallyError } from '../../core/index.js'
-import type { Outcome } from '../code/outcome.js'
 import type { RunFact } from '../run/decide.js'
 import type { SentSignal, SignalOutcome } from '../run/signals.js'
 import type { MessageOutcome, WaitMessage } from '../run/waits.js'

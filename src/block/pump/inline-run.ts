@@ -1,4 +1,18 @@
 import {
+  type Block,
+  type Call,
+  CallRun,
+  type CallRunInput,
+  type CallRunPort,
+  type IntentInput,
+  type Outcome,
+  type Request,
+  type Response,
+  ROOT_PATH,
+  type SignalSource,
+  StateView
+} from '../../code/index.js'
+import {
   type ActorPath,
   canonicalize,
   chainJournal,
@@ -10,14 +24,6 @@ import {
   type TallyError,
   type UnitId
 } from '../../core/index.js'
-import { type Request, type Response, ROOT_PATH } from '../chart/protocol.js'
-import type { Block } from '../code/block.js'
-import { CallRun } from '../code/call-run.js'
-import type { CallRunInput, CallRunPort, IntentInput } from '../code/call-run-input.js'
-import type { Call } from '../code/calls.js'
-import type { SignalSource } from '../code/lazy-signal.js'
-import type { Outcome } from '../code/outcome.js'
-import { StateView } from '../code/state-view.js'
 import { encodeSuccess } from '../run/entries.js'
 import { encodeDone, encodeStarted } from '../run/entry-texts.js'
 import type { RunEvent } from '../run/events.js'

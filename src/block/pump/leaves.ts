@@ -1,6 +1,6 @@
+import { inputTooLarge, ROOT_PATH } from '../../code/index.js'
 import { type Json, microtasksDone, nextTurn } from '../../core/index.js'
-import { type AttemptCommand, ROOT_PATH } from '../chart/protocol.js'
-import { inputTooLarge } from '../code/outcome.js'
+import type { AttemptCommand } from '../chart/protocol.js'
 import { keptEvent, rewoundDraft } from '../run/decide.js'
 import type { Rewound, WaitBegun } from '../run/entries.js'
 import { blockOf } from '../run/overlay-tasks.js'

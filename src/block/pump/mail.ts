@@ -1,5 +1,5 @@
+import { signalNamed } from '../../code/index.js'
 import { microtasksDone } from '../../core/index.js'
-import { signalNamed } from '../code/receiving.js'
 import type { RunFact } from '../run/decide.js'
 import type { WaitBegun } from '../run/entries.js'
 import {

@@ -1,10 +1,6 @@
+import type { SideEffectClass } from '../../code/index.js'
 import type { Hash, RunTrace } from '../../core/index.js'
-import type {
-  AttemptCommand,
-  BlockReport,
-  CompositeEvent,
-  SideEffectClass
-} from '../chart/protocol.js'
+import type { AttemptCommand, BlockReport, CompositeEvent } from '../chart/protocol.js'
 import type { BlockStands } from '../chart/pump-port.js'
 import type { AttemptKey, JournalEntry } from '../run/entries.js'
 import type { Position } from '../run/journal.js'

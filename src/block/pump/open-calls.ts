@@ -1,7 +1,12 @@
+import {
+  type Call,
+  type EffectRequest,
+  effectKey,
+  type Outcome,
+  type StateView
+} from '../../code/index.js'
 import { type Hash, type Json, limits, nextTurn } from '../../core/index.js'
-import { type Call, type EffectRequest, effectKey } from '../code/calls.js'
-import type { Outcome } from '../code/outcome.js'
-import type { StateView } from '../code/state-view.js'
+import type { QueuePlace } from '../../queue/index.js'
 import { calledDraft } from '../run/body.js'
 import { keptEvent, type Performed, requestedDraft } from '../run/decide.js'
 import type { SealedFailure } from '../run/entries.js'
@@ -23,7 +28,6 @@ import { perform } from './performing.js'
 import { callServed, QueuedCalls } from './queued-calls.js'
 import { KeptBodies, type RecallPort, recallPortOf } from './recall.js'
 import type { AdmittedEvent, Turn } from './turn.js'
-import type { QueuePlace } from './work-queue.js'
 
 /**
  * Does what becomes of the calls of one run's leaves: answered from an earlier attempt, sent,

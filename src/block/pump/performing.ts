@@ -1,4 +1,11 @@
 import {
+  type EffectCall,
+  EffectFailure,
+  type EffectRequest,
+  LazySignal,
+  type SignalSource
+} from '../../code/index.js'
+import {
   bytesOver,
   canonicalize,
   canonicalizeLedgerValue,
@@ -14,9 +21,6 @@ import {
   type RunId,
   thrownMember
 } from '../../core/index.js'
-import type { EffectRequest } from '../code/calls.js'
-import { type EffectCall, EffectFailure } from '../code/context.js'
-import { LazySignal, type SignalSource } from '../code/lazy-signal.js'
 import type { Performed } from '../run/decide.js'
 import type { SealedFailure } from '../run/entries.js'
 import type { Provider } from '../run/provider.js'

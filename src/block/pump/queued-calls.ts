@@ -1,10 +1,7 @@
-import { ROOT_PATH } from '../chart/protocol.js'
-import type { ChildRequest, EffectRequest } from '../code/calls.js'
-import { type QueueTerms, queueOfEffect } from '../code/queue.js'
-import { runEffects } from '../code/run-effects.js'
+import { type ChildRequest, type EffectRequest, ROOT_PATH, runEffects } from '../../code/index.js'
+import { type QueuePlace, type QueueTerms, queueOfEffect } from '../../queue/index.js'
 import type { Attempt, LiveState } from './attempt.js'
 import type { PumpParts } from './parts.js'
-import type { QueuePlace } from './work-queue.js'
 
 /**
  * The effects of one run that wait for their turn.

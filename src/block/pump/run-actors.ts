@@ -1,13 +1,13 @@
 import { type AnyActor, type AnyActorRef, createActor, type Subscription } from 'xstate'
+import { ROOT_PATH } from '../../code/index.js'
 import { type Json, limits } from '../../core/index.js'
 import type { ChartRun } from '../chart/chart-run.js'
-import {
-  type BlockCommand,
-  type BlockReport,
-  type CompositeEvent,
-  type Delivery,
-  type PumpCommand,
-  ROOT_PATH
+import type {
+  BlockCommand,
+  BlockReport,
+  CompositeEvent,
+  Delivery,
+  PumpCommand
 } from '../chart/protocol.js'
 import { type BlockStands, connectPump, type PumpPort } from '../chart/pump-port.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'

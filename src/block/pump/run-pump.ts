@@ -1,6 +1,6 @@
+import { runEffects } from '../../code/index.js'
 import { assert, type KnownTexts, limits, nextTurn, type RunId } from '../../core/index.js'
 import type { DecisionCommand, TimerCommand } from '../chart/protocol.js'
-import { runEffects } from '../code/run-effects.js'
 import { JournalRecovery } from '../recovery/recovery.js'
 import { apply, takeCommand } from '../run/apply.js'
 import { checkpointOf, type RunCheckpoint } from '../run/checkpoint.js'

@@ -1,6 +1,6 @@
-import type { EffectRequest } from '../code/calls.js'
+import type { EffectRequest } from '../../code/index.js'
+import type { QueuePlace } from '../../queue/index.js'
 import type { Attempt } from './attempt.js'
-import type { QueuePlace } from './work-queue.js'
 
 /** An effect that waited for its turn has it. */
 export interface Turn {

@@ -1,7 +1,6 @@
+import { builtInEffects, signalNamed } from '../../code/index.js'
 import { isJsonObject, type Json } from '../../core/index.js'
 import { answerProblem, approvalProblem, approvalsIn } from '../../identity/index.js'
-import { builtInEffects } from '../code/calls.js'
-import { signalNamed } from '../code/receiving.js'
 import type {
   Answered,
   ApprovalGiven,

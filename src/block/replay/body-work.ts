@@ -1,7 +1,9 @@
-import type { FunctionCall } from '../chart/function-call.js'
-import type { Call } from '../code/calls.js'
-import { CALLED_OUT_OF_TURN } from '../code/given-turn.js'
-import { failureResponse } from '../code/outcome.js'
+import {
+  CALLED_OUT_OF_TURN,
+  type Call,
+  type FunctionCall,
+  failureResponse
+} from '../../code/index.js'
 import { callBody, callHash } from '../run/body.js'
 import { type Called, placeKey, type Returned } from '../run/entries.js'
 import type { FailureOptions } from './failure-work.js'

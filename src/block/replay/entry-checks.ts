@@ -1,3 +1,4 @@
+import { builtInEffects, effectKey, isCompensatingCall, requestHashOf } from '../../code/index.js'
 import {
   type Approvers,
   hashJson,
@@ -7,8 +8,6 @@ import {
 } from '../../core/index.js'
 import { approversOf } from '../../identity/index.js'
 import type { DecisionCommand } from '../chart/protocol.js'
-import { builtInEffects, effectKey, requestHashOf } from '../code/calls.js'
-import { isCompensatingCall } from '../code/compensation.js'
 import {
   type JournalEntry,
   type OpenWait,

@@ -1,7 +1,12 @@
+import {
+  builtInEffects,
+  failedResponse,
+  failureResponse,
+  inputTooLarge,
+  type Response,
+  reasons
+} from '../../code/index.js'
 import { limits } from '../../core/index.js'
-import { failedResponse, type Response, reasons } from '../chart/protocol.js'
-import { builtInEffects } from '../code/calls.js'
-import { failureResponse, inputTooLarge } from '../code/outcome.js'
 import type { OverlayEnded, Settled } from '../run/entries.js'
 import { timeoutResponse } from '../run/failed-attempts.js'
 import { bare } from '../run/unit.js'

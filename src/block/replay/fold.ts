@@ -1,5 +1,6 @@
 import { blockChart } from '../../../machines/block.js'
 import type { ChartNode } from '../../../machines/composite.js'
+import { ROOT_PATH } from '../../code/index.js'
 import { blockError, present } from '../../core/index.js'
 import { type BlockIdentity, rootCommand } from '../chart/chart-run.js'
 import {
@@ -18,14 +19,13 @@ import {
   type ParentStep,
   type ParentSteps
 } from '../chart/parent-table.js'
-import {
-  type BlockCommand,
-  type BlockReport,
-  type CompositeEvent,
-  type Delivery,
-  type LeafEvent,
-  type PumpCommand,
-  ROOT_PATH
+import type {
+  BlockCommand,
+  BlockReport,
+  CompositeEvent,
+  Delivery,
+  LeafEvent,
+  PumpCommand
 } from '../chart/protocol.js'
 import type { CompiledFunction, CompiledNode, CompiledWithChildren } from '../document/compiled.js'
 

@@ -1,10 +1,13 @@
+import {
+  type Call,
+  compensationOf,
+  type IntentInput,
+  type Outcome,
+  type RecordedFailure,
+  type RecordedProvider,
+  StateView
+} from '../../code/index.js'
 import { type ActorPath, canonicalize, copyJson, type Hash, type Json } from '../../core/index.js'
-import type { RecordedFailure, RecordedProvider } from '../code/block.js'
-import type { IntentInput } from '../code/call-run-input.js'
-import type { Call } from '../code/calls.js'
-import { compensationOf } from '../code/compensation.js'
-import type { Outcome } from '../code/outcome.js'
-import { StateView } from '../code/state-view.js'
 import type { Sealed } from '../run/entries.js'
 import type { SealedReference } from '../run/journal.js'
 import { putOff } from '../run/overlay-tasks.js'

@@ -1,6 +1,4 @@
-import type { FunctionCall } from '../chart/function-call.js'
-import type { RecordedProvider } from '../code/block.js'
-import type { Call } from '../code/calls.js'
+import type { Call, FunctionCall, RecordedProvider } from '../../code/index.js'
 import { missedFinding } from './body-work.js'
 import { type FailureOptions, isUnconfirmed, readsChanged } from './failure-work.js'
 import { differing, type Finding, unexpected } from './finding.js'

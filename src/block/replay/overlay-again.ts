@@ -1,6 +1,5 @@
+import type { Block, RecordedProvider, Response } from '../../code/index.js'
 import type { Json } from '../../core/index.js'
-import type { Response } from '../chart/protocol.js'
-import type { Block, RecordedProvider } from '../code/block.js'
 import type { OverlayEntry, Settled } from '../run/entries.js'
 import { Overlay, overlayOf } from '../run/overlay.js'
 import { differing, type Finding } from './finding.js'

@@ -1,4 +1,15 @@
 import {
+  type Attribution,
+  type Block,
+  type Call,
+  CallRun,
+  type CallRunInput,
+  type Outcome,
+  type Request,
+  StateView,
+  withoutThrown
+} from '../../code/index.js'
+import {
   type ActorPath,
   blockError,
   canonicalize,
@@ -11,13 +22,6 @@ import {
   type TallyError,
   type UnitId
 } from '../../core/index.js'
-import type { Request } from '../chart/protocol.js'
-import type { Attribution, Block } from '../code/block.js'
-import { CallRun } from '../code/call-run.js'
-import type { CallRunInput } from '../code/call-run-input.js'
-import type { Call } from '../code/calls.js'
-import { type Outcome, withoutThrown } from '../code/outcome.js'
-import { StateView } from '../code/state-view.js'
 import type { Finding } from './finding.js'
 
 /** A sealed answer, as re-execution gives it; without `requestHash` the request is not compared. */

@@ -1,3 +1,4 @@
+import type { Block, RecordedProvider } from '../../code/index.js'
 import {
   chainJournal,
   type EvidenceDraft,
@@ -8,7 +9,6 @@ import {
 } from '../../core/index.js'
 import type { LeafLibrary } from '../chart/leaf.js'
 import type { AttemptCommand, BlockCommand, Delivery, PumpCommand } from '../chart/protocol.js'
-import type { Block, RecordedProvider } from '../code/block.js'
 import type { CompiledFunction, CompiledNode } from '../document/compiled.js'
 import { apply, takeCommand } from '../run/apply.js'
 import { type JournalEntry, type OverlayEnded, placeKey, type Settled } from '../run/entries.js'

@@ -1,11 +1,7 @@
+import { ROOT_PATH } from '../../code/index.js'
 import { unreachable } from '../../core/index.js'
 import { cancelledResponse } from '../chart/chart-run.js'
-import {
-  type DecisionAction,
-  type Delivery,
-  type PumpCommand,
-  ROOT_PATH
-} from '../chart/protocol.js'
+import type { DecisionAction, Delivery, PumpCommand } from '../chart/protocol.js'
 import { takeAnswer, takeCalled } from './body.js'
 import {
   type CancelAsked,

@@ -1,7 +1,11 @@
+import {
+  type AnswerCommand,
+  type FunctionCall,
+  type Response,
+  ROOT_PATH,
+  requestHashOf
+} from '../../code/index.js'
 import type { Hash, Json, JsonObject } from '../../core/index.js'
-import type { AnswerCommand, FunctionCall } from '../chart/function-call.js'
-import { type Response, ROOT_PATH } from '../chart/protocol.js'
-import { requestHashOf } from '../code/calls.js'
 import type { Called, EntryDraft, Sealed } from './entries.js'
 import type { Driver, OpenAttempt, OpenOverlay, RunState } from './run-state.js'
 

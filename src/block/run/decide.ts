@@ -1,4 +1,15 @@
 import {
+  builtInEffects,
+  type CompensatingCall,
+  type Compensation,
+  compensationOf,
+  type EffectRequest,
+  effectKey,
+  failedResponse,
+  type Response,
+  reasons
+} from '../../code/index.js'
+import {
   assert,
   canonicalizeOwn,
   type Hash,
@@ -7,9 +18,6 @@ import {
   type UnitId
 } from '../../core/index.js'
 import { approvalOf, byWith, quorum } from '../../identity/index.js'
-import { failedResponse, type Response, reasons } from '../chart/protocol.js'
-import { builtInEffects, type EffectRequest, effectKey } from '../code/calls.js'
-import { type CompensatingCall, type Compensation, compensationOf } from '../code/compensation.js'
 import { cancelDraft } from './drafts.js'
 import type { EntryDraft, OverlayEntry, SealedFailure, SignalGiven, WaitBegun } from './entries.js'
 import { timeoutResponse } from './failed-attempts.js'

@@ -1,7 +1,12 @@
+import {
+  builtInEffects,
+  failedResponse,
+  failureResponse,
+  type Outcome,
+  type Response,
+  reasons
+} from '../../code/index.js'
 import { canonicalize, canonicalizeOwn, type Hash, type Json, limits } from '../../core/index.js'
-import { failedResponse, type Response, reasons } from '../chart/protocol.js'
-import { builtInEffects } from '../code/calls.js'
-import { failureResponse, type Outcome } from '../code/outcome.js'
 import type { Completed, Decision } from './decision.js'
 import { finishedDraft } from './drafts.js'
 import type { AttemptKey, Requested, RunFinished } from './entries.js'

@@ -1,3 +1,11 @@
+import type {
+  CompensatingCall,
+  FunctionCall,
+  Obligations,
+  RecordedProvider,
+  Response,
+  SideEffectClass
+} from '../../code/index.js'
 import {
   type Approvers,
   canonicalizeOwn,
@@ -11,12 +19,7 @@ import {
   type RunTrace
 } from '../../core/index.js'
 import type { Approval } from '../../identity/index.js'
-import type { FunctionCall } from '../chart/function-call.js'
-import type { Response, SideEffectClass } from '../chart/protocol.js'
-import type { RecordedProvider } from '../code/block.js'
-import type { CompensatingCall } from '../code/compensation.js'
-import type { Obligations } from '../code/obligation.js'
-import type { QueueTerms } from '../code/queue.js'
+import type { QueueTerms } from '../../queue/index.js'
 
 /**
  * Journal entries of a run. Every entry has its kind `k`, its run, its number `n` (from 0, without

@@ -1,5 +1,5 @@
+import type { Response } from '../../code/index.js'
 import type { Exception, Hash, Json, RunId, RunTrace } from '../../core/index.js'
-import type { Response } from '../chart/protocol.js'
 import type { AttemptKey, JournalEntry, OpenWait } from './entries.js'
 import type { RunState } from './run-state.js'
 import { traced } from './unit.js'

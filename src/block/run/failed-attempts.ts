@@ -1,5 +1,4 @@
-import { failedResponse, type Response, reasons } from '../chart/protocol.js'
-import type { Outcome } from '../code/outcome.js'
+import { failedResponse, type Outcome, type Response, reasons } from '../../code/index.js'
 import type { Requested } from './entries.js'
 import type { Past } from './past.js'
 

@@ -1,20 +1,23 @@
-import { type Hash, hashJson, type JsonObject, lazySchema, limits } from '../../core/index.js'
-import type { BlockIdentity, Sink } from '../chart/chart-run.js'
-import { initialLeaf, type LeafSnapshot, type LeafTable, stepLeaf } from '../chart/leaf.js'
 import {
-  type AttemptCommand,
-  type CancelEvent,
-  type Delivery,
-  type ExecuteEvent,
-  type LeafEvent,
+  type Block,
+  defineOwnBlock,
   type NodeOptions,
-  type PumpCommand,
   type Request,
   type Response,
   reasons,
   sideEffectClasses
+} from '../../code/index.js'
+import { type Hash, hashJson, type JsonObject, lazySchema, limits } from '../../core/index.js'
+import type { BlockIdentity, Sink } from '../chart/chart-run.js'
+import { initialLeaf, type LeafSnapshot, type LeafTable, stepLeaf } from '../chart/leaf.js'
+import type {
+  AttemptCommand,
+  CancelEvent,
+  Delivery,
+  ExecuteEvent,
+  LeafEvent,
+  PumpCommand
 } from '../chart/protocol.js'
-import { type Block, defineOwnBlock } from '../code/block.js'
 import type { CancelAsked, LeftOutside, OutboxEntry, OverlayEnded } from './entries.js'
 import type { CompensableWrite } from './outside.js'
 

@@ -1,7 +1,5 @@
+import { type Attribution, keysOver, type Response, StateView } from '../../code/index.js'
 import { type Hash, hashJson, type Json, type JsonObject, sha256Hex } from '../../core/index.js'
-import type { Response } from '../chart/protocol.js'
-import type { Attribution } from '../code/block.js'
-import { keysOver, StateView } from '../code/state-view.js'
 import type { OverlayEntry } from './entries.js'
 import type { SealedReference } from './journal.js'
 import { Outside } from './outside.js'

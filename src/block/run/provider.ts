@@ -1,6 +1,5 @@
+import type { Compensation, EffectCall, Located } from '../../code/index.js'
 import type { Json, Redactor } from '../../core/index.js'
-import type { Compensation } from '../code/compensation.js'
-import type { EffectCall, Located } from '../code/context.js'
 import type { JournalEntry } from './entries.js'
 
 /** Answers effects under one name; may be registered with the runtime instead of given inline. */

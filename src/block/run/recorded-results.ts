@@ -1,5 +1,5 @@
+import { builtInEffects } from '../../code/index.js'
 import { isJsonObject, type Json, limits } from '../../core/index.js'
-import { builtInEffects } from '../code/calls.js'
 import type { Sealed } from './entries.js'
 import {
   FoldedAnswers,

@@ -1,9 +1,9 @@
 import type { AnyActorLogic } from 'xstate'
+import { type Obligations, type Request, ROOT_PATH } from '../../code/index.js'
 import { type Hash, hashJson, type JsonObject } from '../../core/index.js'
 import type { BlockIdentity } from '../chart/chart-run.js'
 import type { LeafTable } from '../chart/leaf.js'
-import { type ExecuteEvent, type Request, ROOT_PATH } from '../chart/protocol.js'
-import type { Obligations } from '../code/obligation.js'
+import type { ExecuteEvent } from '../chart/protocol.js'
 import type { Classes, Pins, RunStarted } from './entries.js'
 import type { Literals } from './payload-texts.js'
 

@@ -1,4 +1,12 @@
 import {
+  type Attribution,
+  type Block,
+  type FunctionCall,
+  type Response,
+  type StateView,
+  tagsSet
+} from '../../code/index.js'
+import {
   assert,
   CompactRange,
   type Hash,
@@ -9,7 +17,6 @@ import {
   type RunId,
   type UnitId
 } from '../../core/index.js'
-import type { FunctionCall } from '../chart/function-call.js'
 import type {
   AttemptCommand,
   BlockCommand,
@@ -17,12 +24,8 @@ import type {
   Delivery,
   OverlayCommand,
   PumpCommand,
-  Response,
   TimerCommand
 } from '../chart/protocol.js'
-import type { Attribution, Block } from '../code/block.js'
-import type { StateView } from '../code/state-view.js'
-import { tagsSet } from '../code/tags.js'
 import type {
   AttemptKey,
   CancelAsked,

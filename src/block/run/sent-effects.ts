@@ -1,5 +1,5 @@
+import { effectKey } from '../../code/index.js'
 import type { JsonObject } from '../../core/index.js'
-import { effectKey } from '../code/calls.js'
 import { type JournalEntry, placeKey } from './entries.js'
 import { referenceTo } from './folded-answers.js'
 import type { SealedReference } from './journal.js'

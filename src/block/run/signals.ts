@@ -1,3 +1,4 @@
+import { builtInEffects, signalNamed } from '../../code/index.js'
 import {
   canonicalize,
   type Hash,
@@ -6,8 +7,6 @@ import {
   type Json,
   limits
 } from '../../core/index.js'
-import { builtInEffects } from '../code/calls.js'
-import { signalNamed } from '../code/receiving.js'
 import {
   type AttemptKey,
   placeKey,

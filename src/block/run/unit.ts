@@ -1,3 +1,4 @@
+import type { Attribution, Block, Response } from '../../code/index.js'
 import {
   assert,
   canonicalize,
@@ -12,8 +13,6 @@ import {
   sha256Hex,
   type UnitId
 } from '../../core/index.js'
-import type { Response } from '../chart/protocol.js'
-import type { Attribution, Block } from '../code/block.js'
 import type { RunStarted } from './entries.js'
 import type { UnitDraft } from './journal.js'
 import type { Overlay } from './overlay.js'

@@ -1,5 +1,5 @@
+import type { Call } from '../../code/index.js'
 import type { DecisionCommand } from '../chart/protocol.js'
-import type { Call } from '../code/calls.js'
 import type { Decision } from './decision.js'
 import type { EntryDraft } from './entries.js'
 import { releaseEvidence } from './evidence.js'

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type AnswerToBlock, type Block, builtInEffects, requestHashOf } from '../../code/index.js'
 import {
   type Approvers,
   digestOf,
@@ -8,6 +9,7 @@ import {
   isJsonObject,
   type Json,
   limits,
+  mergePatch,
   present,
   type RunId
 } from '../../core/index.js'
@@ -19,10 +21,7 @@ import {
   stricterApprovers,
   withApproval
 } from '../../identity/index.js'
-import { mergePatch } from '../chart/chart-run.js'
 import type { AttemptCommand, Wait, WaitAction, WaitReason } from '../chart/protocol.js'
-import type { AnswerToBlock, Block } from '../code/block.js'
-import { builtInEffects, requestHashOf } from '../code/calls.js'
 import type { AttemptKey, EntryDraft, OpenWait, WaitBegun } from './entries.js'
 import { isOverlayTask } from './overlay-tasks.js'
 

@@ -1,4 +1,4 @@
-import type { SideEffectClass } from '../../block/index.js'
+import type { SideEffectClass } from '../../code/index.js'
 import { capabilityError, type Hash } from '../../core/index.js'
 import { declaredCapabilities, type Manifest, type Score } from '../manifest/manifest.js'
 import { compareRationals, type Rational, scoreOf } from './rational.js'

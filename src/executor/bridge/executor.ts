@@ -1,4 +1,4 @@
-import type { EffectFailure } from '../../block/index.js'
+import type { EffectFailure } from '../../code/index.js'
 import { canonicalize, executorError, type JsonObject, present } from '../../core/index.js'
 import { type ChainPhase, chainFailed } from '../failure.js'
 import type {

@@ -1,4 +1,4 @@
-import type { EffectFailure } from '../../block/index.js'
+import type { EffectFailure } from '../../code/index.js'
 import type { Json } from '../../core/index.js'
 import { type ChainFailureCode, chainFailed } from '../failure.js'
 import { NonceOwner } from '../nonces/owner.js'

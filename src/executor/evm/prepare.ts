@@ -1,4 +1,4 @@
-import type { EffectFailure } from '../../block/index.js'
+import type { EffectFailure } from '../../code/index.js'
 import { type JsonObject, present } from '../../core/index.js'
 import { chainFailed } from '../failure.js'
 import type {

@@ -1,6 +1,5 @@
-import type { EffectFailure } from '../../block/index.js'
-import type { Json } from '../../core/index.js'
-import { shownText } from '../../core/index.js'
+import type { EffectFailure } from '../../code/index.js'
+import { type Json, shownText } from '../../core/index.js'
 import {
   type ChainFailureCode,
   type ChainPhase,

@@ -1,4 +1,4 @@
-import type { EffectFailure } from '../../block/index.js'
+import type { EffectFailure } from '../../code/index.js'
 import { type Json, limits } from '../../core/index.js'
 import { type ChainFailureCode, chainFailed } from '../failure.js'
 import type { Execution } from '../port.js'

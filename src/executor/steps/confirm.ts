@@ -1,4 +1,4 @@
-import type { BlockContext } from '../../block/index.js'
+import type { BlockContext } from '../../code/index.js'
 import { type JsonObject, limits, unreachable } from '../../core/index.js'
 import {
   type ChainFailure,

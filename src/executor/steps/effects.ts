@@ -1,4 +1,4 @@
-import { type BlockContext, EffectFailure } from '../../block/index.js'
+import { type BlockContext, EffectFailure } from '../../code/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import type {
   Account,

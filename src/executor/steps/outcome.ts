@@ -1,4 +1,4 @@
-import { BlockFailure } from '../../block/index.js'
+import { BlockFailure } from '../../code/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import { type ChainFailure, chainFailureOf } from '../failure.js'
 import type { IncludedTransaction } from '../port.js'

@@ -1,4 +1,4 @@
-import type { BlockContext } from '../../block/index.js'
+import type { BlockContext } from '../../code/index.js'
 import { limits } from '../../core/index.js'
 import { type ChainFailure, chainFailure, chainFailureOf } from '../failure.js'
 import type { Broadcast, SignedTransaction, WriteRequest } from '../port.js'

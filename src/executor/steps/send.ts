@@ -1,4 +1,4 @@
-import type { BlockContext } from '../../block/index.js'
+import type { BlockContext } from '../../code/index.js'
 import { type Json, limits } from '../../core/index.js'
 import { chainFailure, hadNoEffect } from '../failure.js'
 import type { Prepared, SignedTransaction, Terms, WriteRequest } from '../port.js'

@@ -1,4 +1,5 @@
-import { type Block, defineOwnBlock, EffectFailure, type Provider } from '../../block/index.js'
+import type { Provider } from '../../block/index.js'
+import { type Block, defineOwnBlock, EffectFailure } from '../../code/index.js'
 import { intentError, type Json, lazySchema, limits, Redactor } from '../../core/index.js'
 import { checkAnswer } from './answer.js'
 import { kernelResolution } from './kernel-patterns.js'

@@ -1,5 +1,5 @@
-import { type BlockContext, EffectFailure } from '../../block/index.js'
 import type { Manifest, SandboxCall, SealedAnswer } from '../../capability/index.js'
+import { type BlockContext, EffectFailure } from '../../code/index.js'
 import {
   canonicalize,
   hashJson,

@@ -1,6 +1,6 @@
 import type { z } from 'zod-pinned'
-import type { EffectCall, SideEffectClass } from '../../block/index.js'
 import type { CapabilityEntry } from '../../capability/index.js'
+import type { EffectCall, SideEffectClass } from '../../code/index.js'
 import type { Hash, IdentityId, Json } from '../../core/index.js'
 
 /**

@@ -1,5 +1,6 @@
-import { type IntentPort, singleStepUnitId } from '../../block/index.js'
+import { singleStepUnitId } from '../../block/index.js'
 import { mayAdminister, principalIn } from '../../capability/index.js'
+import type { IntentPort } from '../../code/index.js'
 import type { IdentityId, Json, RunId } from '../../core/index.js'
 import type { Intent } from '../intent.js'
 import { KERNEL_HASH, KERNEL_ID, KERNEL_VERSION } from '../kernel-version.js'

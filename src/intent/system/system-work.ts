@@ -1,5 +1,5 @@
-import type { IntentPort } from '../../block/index.js'
 import type { Principal } from '../../capability/index.js'
+import type { IntentPort } from '../../code/index.js'
 import type { IdentityId } from '../../core/index.js'
 import type { Intent } from '../intent.js'
 

@@ -1,3 +1,4 @@
+import { canonicalize, runtimeError, type TallyError } from '../../core/index.js'
 import {
   type BlockQueue,
   type HeldLimits,
@@ -5,8 +6,7 @@ import {
   heldLimits,
   type QueueLimits,
   queueNameProblem
-} from '../../block/index.js'
-import { canonicalize, runtimeError, type TallyError } from '../../core/index.js'
+} from '../../queue/index.js'
 import type { NamedCode } from './named-code.js'
 
 /** The queues of a program by name, as its options and its code say them. */

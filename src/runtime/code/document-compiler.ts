@@ -1,20 +1,18 @@
 import {
-  type Block,
   type CompileExpressions,
   compileDocument,
   compilingDocument,
   type Diagnostic,
   type DocumentDefinition,
-  type FunctionDefinition,
   functionHash,
   lintingDocument,
   lintingReferences,
   type Pins,
   type Provider,
   reportedDiagnostics,
-  rootOf,
-  type Workflow
+  rootOf
 } from '../../block/index.js'
+import type { Block, FunctionDefinition, Workflow } from '../../code/index.js'
 import {
   canonicalize,
   canonicalizing,

@@ -1,14 +1,12 @@
 import type {
-  Block,
   BlockRegistry,
   ConditionPredicate,
   DocumentDefinition,
-  Obligations,
   Pins,
   Provider,
-  Repair,
-  Workflow
+  Repair
 } from '../../block/index.js'
+import type { Block, Obligations, Workflow } from '../../code/index.js'
 import {
   referenceTo,
   runtimeError,

@@ -1,3 +1,4 @@
+import { immediateCapabilities } from '../../capability/index.js'
 import {
   type Block,
   type BlockObligation,
@@ -5,8 +6,7 @@ import {
   declaredObligation,
   joinedObligation,
   type Obligations
-} from '../../block/index.js'
-import { immediateCapabilities } from '../../capability/index.js'
+} from '../../code/index.js'
 import { referenceTo, runtimeError, type TallyError } from '../../core/index.js'
 
 /**

@@ -1,9 +1,5 @@
-import type {
-  CompiledDocument,
-  DocumentDefinition,
-  FunctionDefinition,
-  Workflow
-} from '../../block/index.js'
+import type { CompiledDocument, DocumentDefinition } from '../../block/index.js'
+import type { FunctionDefinition, Workflow } from '../../code/index.js'
 import { canonicalizeOwn, type KnownTexts, limits } from '../../core/index.js'
 import type { LoadedExpressions } from '../../expression/index.js'
 import type { ParsedDocument } from '../document/document-kind.js'

@@ -1,17 +1,15 @@
 import type {
-  Block,
-  BlockQueue,
   CompiledDocument,
   CompiledFunction,
   CompiledRootLeaf,
   Diagnostic,
   DocumentDefinition,
-  FunctionDefinition,
-  Obligations,
   Pins,
   RootBlock
 } from '../../block/index.js'
+import type { Block, FunctionDefinition, Obligations } from '../../code/index.js'
 import type { IntentDefinition } from '../../intent/index.js'
+import type { BlockQueue } from '../../queue/index.js'
 import type { CheckInputs } from '../document/document-kind.js'
 import type { ReachedCode } from './reached-code.js'
 

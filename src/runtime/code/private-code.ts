@@ -1,5 +1,6 @@
 import type { RunRecording } from '../../audit/index.js'
-import type { Block, RunStarted } from '../../block/index.js'
+import type { RunStarted } from '../../block/index.js'
+import type { Block } from '../../code/index.js'
 import { isJsonObject } from '../../core/index.js'
 import { isIntentDefinition } from '../../intent/index.js'
 import { executedFor, keepsPrivate } from './reached-code.js'

@@ -1,5 +1,6 @@
-import type { Block, DocumentDefinition, PlanNodeDefinition } from '../../block/index.js'
+import type { DocumentDefinition, PlanNodeDefinition } from '../../block/index.js'
 import { AGENT_ADAPTERS, AGENT_TOOL_EFFECTS, AGENT_TURN_BLOCK } from '../../capability/index.js'
+import type { Block } from '../../code/index.js'
 import { isJsonObject, type Json, versionedName } from '../../core/index.js'
 import { writtenOut } from '../document/used-inputs.js'
 

@@ -1,11 +1,5 @@
-import {
-  areObligations,
-  type DocumentDefinition,
-  type FunctionDefinition,
-  type Pins,
-  type PlanNodeDefinition,
-  type RunStarted
-} from '../../block/index.js'
+import type { DocumentDefinition, Pins, PlanNodeDefinition, RunStarted } from '../../block/index.js'
+import { areObligations, type FunctionDefinition } from '../../code/index.js'
 import {
   blockError,
   type Hash,

@@ -1,12 +1,6 @@
 import type { AgentHost } from '../../agent/index.js'
-import type {
-  Block,
-  ConditionPredicate,
-  Provider,
-  Request,
-  Response,
-  Workflow
-} from '../../block/index.js'
+import type { ConditionPredicate, Provider } from '../../block/index.js'
+import type { Block, Request, Response, Workflow } from '../../code/index.js'
 import type { Json, Redactor } from '../../core/index.js'
 import type { IntentResolver } from '../../intent/index.js'
 import type { WorkflowHost } from '../../workflow/index.js'

@@ -1,16 +1,15 @@
 import type {
-  Block,
   BlockRegistry,
   DocumentDefinition,
-  HeldLimits,
   Pins,
   Provider,
-  RunStarted,
-  Workflow
+  RunStarted
 } from '../../block/index.js'
 import type { StateReader } from '../../capability/index.js'
+import type { Block, Workflow } from '../../code/index.js'
 import { atOnce, type Json, Redactor, runtimeError, VersionTable } from '../../core/index.js'
 import { type createIntentPipeline, resolveBlock, resolverProvider } from '../../intent/index.js'
+import type { HeldLimits } from '../../queue/index.js'
 import type { CheckInputs } from '../document/document-kind.js'
 import { DocumentRooms, type RoomHosts } from '../document/document-rooms.js'
 import { checkComposite, findingInputProblems } from '../document/used-inputs.js'

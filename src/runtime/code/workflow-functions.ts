@@ -1,12 +1,11 @@
+import { compileFunction, functionRootOf } from '../../block/index.js'
 import {
   type Block,
-  compileFunction,
   type FunctionDefinition,
   functionBlock,
-  functionRootOf,
   functionSchemaName,
   type Workflow
-} from '../../block/index.js'
+} from '../../code/index.js'
 import {
   coreError,
   once,

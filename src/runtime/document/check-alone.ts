@@ -4,9 +4,9 @@ import {
   compilingDocument,
   type Diagnostic,
   type DocumentDefinition,
-  lintingReferences,
-  type Request
+  lintingReferences
 } from '../../block/index.js'
+import type { Request } from '../../code/index.js'
 import type { Json, Pieces } from '../../core/index.js'
 import { loadExpressions } from '../../expression/index.js'
 import { DocumentSlices } from './document-slices.js'

@@ -1,5 +1,6 @@
 import type { AgentHost, AgentParts, SessionNotes } from '../../agent/index.js'
-import type { Block, Diagnostic, DocumentDefinition, Provider } from '../../block/index.js'
+import type { Diagnostic, DocumentDefinition, Provider } from '../../block/index.js'
+import type { Block } from '../../code/index.js'
 import {
   anyWithin,
   type Clock,

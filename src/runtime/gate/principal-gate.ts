@@ -1,4 +1,4 @@
-import type { AskedEffect, Block, PumpHost } from '../../block/index.js'
+import type { AskedEffect, PumpHost } from '../../block/index.js'
 import {
   AGENT_ADAPTERS,
   AGENT_TOOL_EFFECTS,
@@ -9,6 +9,7 @@ import {
   principalLacks,
   stateOf
 } from '../../capability/index.js'
+import type { Block } from '../../code/index.js'
 import {
   blockError,
   isJsonObject,

@@ -1,5 +1,5 @@
-import type { Block } from '../../block/index.js'
 import { type CapabilityProvider, stateOf } from '../../capability/index.js'
+import type { Block } from '../../code/index.js'
 import { isJsonObject, type Json } from '../../core/index.js'
 import { isSystemIntent } from '../../intent/index.js'
 import type { Ledger } from '../../ledger/index.js'

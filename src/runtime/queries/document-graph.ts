@@ -5,9 +5,9 @@ import {
   isPlanDefinition,
   type NodeDefinition,
   type PlanDefinition,
-  ROOT_PATH,
   type RunStarted
 } from '../../block/index.js'
+import { ROOT_PATH } from '../../code/index.js'
 import { isJsonObject, type Json, limits } from '../../core/index.js'
 import { isIntentDefinition } from '../../intent/index.js'
 import type { DocumentGraph, GraphEdge, GraphNode } from './picture-types.js'

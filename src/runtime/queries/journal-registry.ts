@@ -1,4 +1,5 @@
-import { type Block, defineBlock, type RunStarted } from '../../block/index.js'
+import type { RunStarted } from '../../block/index.js'
+import { type Block, defineBlock } from '../../code/index.js'
 import { type IdentityId, isJsonObject, type Json, versionedName } from '../../core/index.js'
 import { isIntentDefinition } from '../../intent/index.js'
 import { Registry } from '../code/registry.js'

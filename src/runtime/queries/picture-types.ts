@@ -1,4 +1,4 @@
-import type { Response } from '../../block/index.js'
+import type { Response } from '../../code/index.js'
 import type { Hash, Json, RunId } from '../../core/index.js'
 import type { ActorAt } from '../run/shown-actors.js'
 import type { ShownStatus } from './page-types.js'

@@ -1,4 +1,5 @@
-import { type JournalEntry, PUBLISH_EFFECT, type Published } from '../../block/index.js'
+import type { JournalEntry } from '../../block/index.js'
+import { PUBLISH_EFFECT, type Published } from '../../code/index.js'
 import { blockError, type Json, type RunId } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 

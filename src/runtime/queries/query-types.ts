@@ -1,6 +1,7 @@
-import type { OpenWait, QueueTerms } from '../../block/index.js'
+import type { OpenWait } from '../../block/index.js'
 import type { DigestedWait, Hash, Json, JsonObject, RunId } from '../../core/index.js'
 import type { GivenNote, QuarantineMark } from '../../ledger/index.js'
+import type { QueueTerms } from '../../queue/index.js'
 import type { ThrownLine } from '../run/exception-log.js'
 import type {
   AskedAs,

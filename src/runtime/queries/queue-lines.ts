@@ -1,6 +1,6 @@
-import type { QueueShown, QueueTerms, WorkQueues } from '../../block/index.js'
 import { limits } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
+import type { QueueShown, QueueTerms, WorkQueues } from '../../queue/index.js'
 import { isQueued } from '../run/run-turns.js'
 import type { QueuedLine, QueueLine } from './work-lines.js'
 

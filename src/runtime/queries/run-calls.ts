@@ -1,4 +1,5 @@
-import { type AttemptKey, type JournalEntry, placeKey, type Response } from '../../block/index.js'
+import { type AttemptKey, type JournalEntry, placeKey } from '../../block/index.js'
+import type { Response } from '../../code/index.js'
 import { blockError, type Json, type RunId } from '../../core/index.js'
 import type { JournalEntry as Stored } from '../../ledger/index.js'
 import type { ComparedRuns } from './compared-runs.js'

@@ -1,4 +1,5 @@
-import { type Block, functionSchemaName, type RunStarted } from '../../block/index.js'
+import type { RunStarted } from '../../block/index.js'
+import { type Block, functionSchemaName } from '../../code/index.js'
 import {
   blockError,
   limits,

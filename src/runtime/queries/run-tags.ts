@@ -1,4 +1,5 @@
-import { type JournalEntry, TAGS_EFFECT, tagsSet } from '../../block/index.js'
+import type { JournalEntry } from '../../block/index.js'
+import { TAGS_EFFECT, tagsSet } from '../../code/index.js'
 import type { RunId } from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
 

@@ -1,4 +1,5 @@
-import { CHILD_EFFECT, type EffectCall, EffectFailure, type Provider } from '../../block/index.js'
+import type { Provider } from '../../block/index.js'
+import { CHILD_EFFECT, type EffectCall, EffectFailure } from '../../code/index.js'
 import {
   isJsonObject,
   isTallyError,

@@ -1,4 +1,5 @@
-import type { MessageOutcome, OpenWait, Response, SignalOutcome } from '../../block/index.js'
+import type { MessageOutcome, OpenWait, SignalOutcome } from '../../block/index.js'
+import type { Response } from '../../code/index.js'
 import type { Hash, Json, RunId } from '../../core/index.js'
 import type { KeySignature } from '../../identity/index.js'
 import type { StoredReceipt } from '../../ledger/index.js'

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RateTimes } from '../../block/index.js'
 import { canonicalize, type IdentityId, isJsonObject, jsonIn, limits } from '../../core/index.js'
+import type { RateTimes } from '../../queue/index.js'
 
 const DIRECTORY = 'queues'
 

@@ -1,14 +1,7 @@
 import type { EventEmitter } from 'eventemitter3'
-import {
-  heldTerms,
-  type Position,
-  type PumpHost,
-  type QueueTerms,
-  queueTermsFor,
-  type RunStarted,
-  tagsOf
-} from '../../block/index.js'
+import type { Position, PumpHost, RunStarted } from '../../block/index.js'
 import { isOwner, isSamePrincipal } from '../../capability/index.js'
+import { tagsOf } from '../../code/index.js'
 import {
   blockError,
   canonicalize,
@@ -28,6 +21,7 @@ import {
   type TallyError
 } from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
+import { heldTerms, type QueueTerms, queueTermsFor } from '../../queue/index.js'
 import type { RunningTelemetry } from '../../telemetry/index.js'
 import type { Compiled, Prepared, PreparedRun } from '../code/prepared-run.js'
 import type { Registry } from '../code/registry.js'

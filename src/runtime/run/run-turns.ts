@@ -1,6 +1,7 @@
-import type { QueuePlace, QueueTerms, RunStarted, WorkQueues } from '../../block/index.js'
+import type { RunStarted } from '../../block/index.js'
 import type { RunId } from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
+import type { QueuePlace, QueueTerms, WorkQueues } from '../../queue/index.js'
 
 /**
  * Runs that wait in a queue for their turn, and those that have it, from their first step to their

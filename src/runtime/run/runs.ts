@@ -1,4 +1,4 @@
-import type { OpenWait, Position, SignalOutcome, WorkQueues } from '../../block/index.js'
+import type { OpenWait, Position, SignalOutcome } from '../../block/index.js'
 import {
   blockError,
   canonicalizeLedgerValue,
@@ -9,6 +9,7 @@ import {
   type Timed
 } from '../../core/index.js'
 import type { StoredReceipt } from '../../ledger/index.js'
+import type { WorkQueues } from '../../queue/index.js'
 import type { Compiled, PreparedRun } from '../code/prepared-run.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'

@@ -1,9 +1,5 @@
-import {
-  type BlockStands,
-  type CompositeEvent,
-  type JournalEntry,
-  ROOT_PATH
-} from '../../block/index.js'
+import type { BlockStands, CompositeEvent, JournalEntry } from '../../block/index.js'
+import { ROOT_PATH } from '../../code/index.js'
 
 /** What the actor of a block does: nothing yet, its work, or waiting for a message. */
 export type BlockMark = 'READY' | 'BUSY' | 'WAITING'

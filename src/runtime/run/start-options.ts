@@ -1,5 +1,5 @@
-import type { QueueTerms } from '../../block/index.js'
 import type { Json, JsonObject, RunId } from '../../core/index.js'
+import type { QueueTerms } from '../../queue/index.js'
 import type { TraceOption } from './run-terms.js'
 
 /** A run whose start is on disk. */

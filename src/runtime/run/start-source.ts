@@ -1,4 +1,4 @@
-import { isBlock, isWorkflow, type Workflow } from '../../block/index.js'
+import { isBlock, isWorkflow, type Workflow } from '../../code/index.js'
 import {
   type Json,
   type Random,

@@ -1,6 +1,6 @@
-import { type HeldLimits, heldLimits } from '../../block/index.js'
 import { canonicalize, type Json, type JsonObject, runtimeError } from '../../core/index.js'
 import { doneReply, type IntentReply, SCHEDULES_PREFIX } from '../../intent/index.js'
+import { type HeldLimits, heldLimits } from '../../queue/index.js'
 import { refusal } from '../gate/refusal.js'
 import type { ScheduleOptions } from './schedule-options.js'
 import type { Scheduler, SchedulerParts } from './scheduler.js'

@@ -1,5 +1,6 @@
-import type { QueueTerms, Workflow } from '../../block/index.js'
+import type { Workflow } from '../../code/index.js'
 import type { Duration, Json } from '../../core/index.js'
+import type { QueueTerms } from '../../queue/index.js'
 
 /** What begins by time. */
 export interface ScheduleOptions<Input = unknown> {

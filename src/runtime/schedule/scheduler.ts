@@ -1,4 +1,3 @@
-import { type HeldLimits, heldLimits, type QueueTerms } from '../../block/index.js'
 import {
   type Clock,
   canonicalize,
@@ -8,6 +7,7 @@ import {
   type Timed
 } from '../../core/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
+import { type HeldLimits, heldLimits, type QueueTerms } from '../../queue/index.js'
 import type { DocumentCompiler } from '../code/document-compiler.js'
 import { isEnded } from '../run/ended.js'
 import type { RunEntry } from '../run/run-entry.js'

@@ -1,5 +1,5 @@
-import { heldTerms, isWorkflow, type QueueTerms } from '../../block/index.js'
 import { stateOf } from '../../capability/index.js'
+import { isWorkflow } from '../../code/index.js'
 import {
   canonicalize,
   canonicalizeLedgerValue,
@@ -18,6 +18,7 @@ import {
 } from '../../core/index.js'
 import { SCHEDULES_PREFIX } from '../../intent/index.js'
 import { ERASED_PREFIX, type Ledger, subjectOfText } from '../../ledger/index.js'
+import { heldTerms, type QueueTerms } from '../../queue/index.js'
 import type { Overlap, ScheduleOptions } from './schedule-options.js'
 import { type Timing, timingOf } from './timing.js'
 

@@ -1,4 +1,4 @@
-import type { MessageOutcome, QueueTerms } from '../../block/index.js'
+import type { MessageOutcome } from '../../block/index.js'
 import {
   blockError,
   type Json,
@@ -9,6 +9,7 @@ import {
 } from '../../core/index.js'
 import { approvalRefusal } from '../../identity/index.js'
 import type { Ledger, RunRecord } from '../../ledger/index.js'
+import type { QueueTerms } from '../../queue/index.js'
 import type { PreparedRun } from '../code/prepared-run.js'
 import type { Registry } from '../code/registry.js'
 import { agentNamed } from '../gate/agents.js'

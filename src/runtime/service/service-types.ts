@@ -1,12 +1,6 @@
 import type { ReceiptReplay, VerificationReport } from '../../audit/index.js'
-import type {
-  Diagnostic,
-  MessageOutcome,
-  OpenWait,
-  QueueTerms,
-  Response,
-  SignalOutcome
-} from '../../block/index.js'
+import type { Diagnostic, MessageOutcome, OpenWait, SignalOutcome } from '../../block/index.js'
+import type { Response } from '../../code/index.js'
 import type { Hash, IdentityId, Json, JsonObject, RunId } from '../../core/index.js'
 import type { KeySignature } from '../../identity/index.js'
 import type { IntentReply } from '../../intent/index.js'
@@ -19,6 +13,7 @@ import type {
   RunStatus,
   WriteSet
 } from '../../ledger/index.js'
+import type { QueueTerms } from '../../queue/index.js'
 import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
 import type { PlannedText } from '../intent/conversation.js'
 import type { IntentRequest } from '../intent/intents.js'

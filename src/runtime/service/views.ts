@@ -1,4 +1,4 @@
-import type { QueueTerms, Response } from '../../block/index.js'
+import type { Response } from '../../code/index.js'
 import {
   blockError,
   type ErrorCode,
@@ -9,6 +9,7 @@ import {
   type TallyError
 } from '../../core/index.js'
 import { type Ledger, markOf, type RunRecord, type StoredReceipt } from '../../ledger/index.js'
+import type { QueueTerms } from '../../queue/index.js'
 import { isEnded, waitsOf } from '../run/ended.js'
 import { isQueued } from '../run/run-turns.js'
 import type { Runs } from '../run/runs.js'

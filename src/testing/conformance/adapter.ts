@@ -7,7 +7,7 @@ import type {
   TurnRequest,
   TurnResult
 } from '../../agent/index.js'
-import { EffectFailure } from '../../block/index.js'
+import { EffectFailure } from '../../code/index.js'
 import { canonicalizeLedgerValue, systemClock } from '../../core/index.js'
 import { type ConformanceCheck, ignored, runCheck } from './check.js'
 

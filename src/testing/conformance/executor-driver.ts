@@ -1,5 +1,5 @@
 import { ok } from 'node:assert/strict'
-import { EffectFailure } from '../../block/index.js'
+import { EffectFailure } from '../../code/index.js'
 import { type JsonObject, nextTurn } from '../../core/index.js'
 import {
   type CallOptions,

@@ -1,11 +1,11 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
+import type { Provider } from '../../block/index.js'
 import {
   type EffectCall,
   EffectFailure,
   type Located,
-  type Provider,
   type SideEffectClass
-} from '../../block/index.js'
+} from '../../code/index.js'
 import { canonicalizeLedgerValue, type Json } from '../../core/index.js'
 import { type ConformanceCheck, type Opened, runCheck } from './check.js'
 

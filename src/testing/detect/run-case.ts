@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { type Block, checkOnce, isBlock, isWorkflow, type OnceResult } from '../../block/index.js'
+import { checkOnce, type OnceResult } from '../../block/index.js'
+import { type Block, isBlock, isWorkflow } from '../../code/index.js'
 import { canonicalize, isJsonObject, referenceTo } from '../../core/index.js'
 import { reversed } from '../ambient.js'
 import { type CaseResult, type Job, type JobCase, unendedResult } from './job.js'

@@ -4,7 +4,7 @@ import {
   TURN_EFFECT,
   type TurnEffectRequest
 } from '../../agent/index.js'
-import type { EffectCall } from '../../block/index.js'
+import type { EffectCall } from '../../code/index.js'
 import { isJsonObject, type Json } from '../../core/index.js'
 
 /** Name under which a case and the options script what an agent says at one node of a flow. */

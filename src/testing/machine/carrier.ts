@@ -1,4 +1,4 @@
-import type { SideEffectClass } from '../../block/index.js'
+import type { SideEffectClass } from '../../code/index.js'
 import type { Json } from '../../core/index.js'
 
 /** What a service says to a request: what came of it, or why nothing is known to have. */

@@ -1,9 +1,5 @@
-import {
-  type EffectCall,
-  EffectFailure,
-  type Located,
-  type OutsideCall
-} from '../../block/index.js'
+import type { OutsideCall } from '../../block/index.js'
+import { type EffectCall, EffectFailure, type Located } from '../../code/index.js'
 import {
   canonicalize,
   isJsonObject,

@@ -5,7 +5,7 @@ import {
   defineBlock,
   EffectFailure,
   type SideEffectClass
-} from '../../block/index.js'
+} from '../../code/index.js'
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { ChartTarget } from './chart-target.js'
 

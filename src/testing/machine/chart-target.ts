@@ -1,4 +1,4 @@
-import type { defineBlock, SideEffectClass } from '../../block/index.js'
+import type { defineBlock, SideEffectClass } from '../../code/index.js'
 
 /** A machine of XState, with what it does not say itself. */
 export interface ChartTarget {

@@ -2,9 +2,9 @@ import {
   type CompiledDocument,
   type CompiledNode,
   emptyRequest,
-  type JournalEntry,
-  type Request
+  type JournalEntry
 } from '../../block/index.js'
+import type { Request } from '../../code/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import type { Play } from './play.js'
 

@@ -1,4 +1,4 @@
-import { isWorkflow, type Workflow } from '../../block/index.js'
+import { isWorkflow, type Workflow } from '../../code/index.js'
 import { isJsonObject, type Json, testingError } from '../../core/index.js'
 import { Compilations, type Registrations } from '../../runtime/index.js'
 import type { PreparedTarget } from './prepared-target.js'

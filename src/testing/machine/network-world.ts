@@ -1,5 +1,5 @@
-import { EffectFailure } from '../../block/index.js'
 import type { CapabilityPackage } from '../../capability/index.js'
+import { EffectFailure } from '../../code/index.js'
 import { isJsonObject, type Json } from '../../core/index.js'
 import { hostOf, mayAsk } from '../../intent/index.js'
 

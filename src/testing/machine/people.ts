@@ -1,4 +1,5 @@
-import { isForSignal, type MessageOutcome, type OpenWait, signalNamed } from '../../block/index.js'
+import { isForSignal, type MessageOutcome, type OpenWait } from '../../block/index.js'
+import { signalNamed } from '../../code/index.js'
 import { isJsonObject, type Json, type ManualClock, type RunId } from '../../core/index.js'
 import type { Answer, RunHandle } from '../../runtime/index.js'
 import type { PersonAct, Script } from './case.js'

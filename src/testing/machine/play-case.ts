@@ -1,4 +1,4 @@
-import type { Block, Workflow } from '../../block/index.js'
+import type { Block, Workflow } from '../../code/index.js'
 import type { Registrations } from '../../runtime/index.js'
 import { type Ambient, reversed, variations, within } from '../ambient.js'
 import { type Case, type Death, Script } from './case.js'

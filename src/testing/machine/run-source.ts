@@ -1,4 +1,4 @@
-import type { Workflow } from '../../block/index.js'
+import type { Workflow } from '../../code/index.js'
 import { type Json, present, type RunId } from '../../core/index.js'
 import type { RunHandle, WiredRuntime } from '../../runtime/index.js'
 

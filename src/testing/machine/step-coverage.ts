@@ -1,5 +1,5 @@
-import type { CompiledWithChildren, JournalEntry } from '../../block/index.js'
-import { isForSignal, signalNamed } from '../../block/index.js'
+import { type CompiledWithChildren, isForSignal, type JournalEntry } from '../../block/index.js'
+import { signalNamed } from '../../code/index.js'
 import { Coverage, type CoverageLeft, type MachineCoverage } from './coverage.js'
 import type { Play } from './play.js'
 

@@ -1,4 +1,5 @@
-import { type Block, type CompiledDocument, isBlock, type Workflow } from '../../block/index.js'
+import type { CompiledDocument } from '../../block/index.js'
+import { type Block, isBlock, type Workflow } from '../../code/index.js'
 import {
   canonicalize,
   isJsonObject,

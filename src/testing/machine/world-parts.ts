@@ -1,5 +1,6 @@
-import type { EffectCall, OutsideCall, SideEffectClass } from '../../block/index.js'
+import type { OutsideCall } from '../../block/index.js'
 import type { CapabilityPackage } from '../../capability/index.js'
+import type { EffectCall, SideEffectClass } from '../../code/index.js'
 import type { ManualClock, RunId } from '../../core/index.js'
 import type { Carrier } from './carrier.js'
 import type { Script } from './case.js'

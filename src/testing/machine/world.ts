@@ -1,13 +1,12 @@
+import type { OutsideCall, Performer } from '../../block/index.js'
+import type { CapabilityPackage } from '../../capability/index.js'
 import {
   CHILD_EFFECT,
   type EffectCall,
   EffectFailure,
   type Located,
-  type OutsideCall,
-  type Performer,
   runEffects
-} from '../../block/index.js'
-import type { CapabilityPackage } from '../../capability/index.js'
+} from '../../code/index.js'
 import {
   canonicalize,
   isJsonObject,

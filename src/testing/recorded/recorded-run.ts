@@ -5,7 +5,8 @@ import {
   recordingIn,
   recordingText
 } from '../../audit/index.js'
-import type { JournalEntry, Response, RunStarted } from '../../block/index.js'
+import type { JournalEntry, RunStarted } from '../../block/index.js'
+import type { Response } from '../../code/index.js'
 import {
   type Hash,
   type IdentityId,

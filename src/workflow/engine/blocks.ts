@@ -3,7 +3,7 @@ import {
   type BlockContext,
   type BlockDefinition,
   defineBlock
-} from '../../block/index.js'
+} from '../../code/index.js'
 import { coreError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
 import { AIS_PROFILE } from '../../expression/index.js'

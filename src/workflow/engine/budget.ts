@@ -1,4 +1,5 @@
-import type { BlockContext, EffectCall, JournalEntry, Provider } from '../../block/index.js'
+import type { JournalEntry, Provider } from '../../block/index.js'
+import type { BlockContext, EffectCall } from '../../code/index.js'
 import { isJsonObject, type Json, type RunId } from '../../core/index.js'
 import type { Budget } from '../policy/bounds.js'
 

@@ -1,4 +1,5 @@
-import type { OpenWait, Response } from '../../block/index.js'
+import type { OpenWait } from '../../block/index.js'
+import type { Response } from '../../code/index.js'
 import { isJsonObject, type Json, type JsonObject, shownText } from '../../core/index.js'
 import { type ChainFailure, hadNoEffect } from '../../executor/index.js'
 import {

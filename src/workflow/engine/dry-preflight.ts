@@ -1,4 +1,5 @@
-import { EffectFailure, type Provider } from '../../block/index.js'
+import type { Provider } from '../../block/index.js'
+import { EffectFailure } from '../../code/index.js'
 import { type Clock, hashJson, type Json, systemClock } from '../../core/index.js'
 import { chainEffects, chainFailed, type ReadinessReport } from '../../executor/index.js'
 import type { AisPlan } from '../plan/plan.js'

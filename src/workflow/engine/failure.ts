@@ -1,4 +1,4 @@
-import { type BlockContext, BlockFailure, EffectFailure } from '../../block/index.js'
+import { type BlockContext, BlockFailure, EffectFailure } from '../../code/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import { type ChainFailure, chainFailureOf } from '../../executor/index.js'
 import type { NodeFailureCode } from '../diagnostic/codes.js'

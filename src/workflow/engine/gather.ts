@@ -1,4 +1,4 @@
-import { type BlockContext, EffectFailure } from '../../block/index.js'
+import { type BlockContext, EffectFailure } from '../../code/index.js'
 import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import { resolveAccount } from '../../executor/index.js'
 import { chainFits } from '../plan/select.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod-pinned'
-import { type Block, defineBlock, touchingNothing } from '../../block/index.js'
+import { type Block, defineBlock, touchingNothing } from '../../code/index.js'
 import { isJsonObject } from '../../core/index.js'
 import { nodeDiagnostic } from '../diagnostic/diagnostic.js'
 import { prepareRuntime } from '../readiness/runtime.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod-pinned'
-import { type Block, type BlockContext, defineBlock, touchingNothing } from '../../block/index.js'
+import { type Block, type BlockContext, defineBlock, touchingNothing } from '../../code/index.js'
 import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import { lookUp, referenceText } from '../../expression/index.js'
 import type { AisValue } from '../document/value.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod-pinned'
-import { type Block, type BlockContext, defineBlock, EffectFailure } from '../../block/index.js'
+import { type Block, type BlockContext, defineBlock, EffectFailure } from '../../code/index.js'
 import { isJsonObject, type JsonObject, limits } from '../../core/index.js'
 import {
   askReadiness,

@@ -1,4 +1,4 @@
-import type { AnswerToBlock } from '../../block/index.js'
+import type { AnswerToBlock } from '../../code/index.js'
 import {
   canonicalize,
   isJsonObject,

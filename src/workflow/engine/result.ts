@@ -1,4 +1,4 @@
-import type { BlockContext } from '../../block/index.js'
+import type { BlockContext } from '../../code/index.js'
 import type { ReadyNode } from '../readiness/readiness.js'
 import type { Gathered } from './gather.js'
 import type { Executed } from './node-run.js'

@@ -1,11 +1,5 @@
-import {
-  type BlockContext,
-  type EffectCall,
-  type JournalEntry,
-  type Provider,
-  requestHashOf,
-  unitIdOf
-} from '../../block/index.js'
+import { type JournalEntry, type Provider, unitIdOf } from '../../block/index.js'
+import { type BlockContext, type EffectCall, requestHashOf } from '../../code/index.js'
 import { canonicalString, coreError, type Hash, isJsonObject, type Json } from '../../core/index.js'
 import {
   type ChainCall,

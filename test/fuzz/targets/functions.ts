@@ -1,4 +1,4 @@
-import { defineBlock } from '../../../src/block/index.js'
+import { defineBlock } from '../../../src/code/index.js'
 import { type Json, type JsonObject, systemRandom } from '../../../src/core/index.js'
 import { openMemoryStore } from '../../../src/ledger/index.js'
 import { parseClientMessage } from '../../../src/owner/protocol.js'

@@ -1,4 +1,4 @@
-import { EffectFailure } from '../../../src/block/index.js'
+import { EffectFailure } from '../../../src/code/index.js'
 import type { RpcTransport } from '../../../src/executor/evm/index.js'
 
 interface Lines {

@@ -1,4 +1,3 @@
-import { heldLimits, heldTerms } from '../../../src/block/index.js'
 import { parseServiceName } from '../../../src/cli/new.js'
 import {
   isJsonObject,
@@ -8,6 +7,7 @@ import {
   parse
 } from '../../../src/core/index.js'
 import { openMemoryStore } from '../../../src/ledger/index.js'
+import { heldLimits, heldTerms } from '../../../src/queue/index.js'
 import type { WiredRuntime } from '../../../src/runtime/runtime.js'
 import { heldSchedule, timing } from '../../../src/runtime/schedule/spec.js'
 import { openOn } from '../../support/lives.js'
@@ -58,7 +58,7 @@ export const workTargets: Readonly<Record<string, FuzzTarget>> = {
   },
   'schedule-calls': { readers: [], isSlow: true, read: askSchedules },
   'queue-terms': {
-    readers: ['block/code/queue.ts#heldTerms', 'block/code/queue.ts#heldLimits'],
+    readers: ['queue/terms.ts#heldTerms', 'queue/terms.ts#heldLimits'],
     read: (input) => [heldTerms(jsonOf(input)), heldLimits(jsonOf(input))]
   },
   'service-name': {

@@ -1,5 +1,5 @@
-import { defineBlock } from '../../../src/block/index.js'
 import { alterRecords } from '../../../src/cli/demo/alter.js'
+import { defineBlock } from '../../../src/code/index.js'
 import { openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import type { WiredRuntime } from '../../../src/runtime/index.js'
 import { lasting } from '../lasting-store.js'

@@ -1,4 +1,5 @@
-import type { JournalEntry, Response } from '../../../src/block/index.js'
+import type { JournalEntry } from '../../../src/block/index.js'
+import type { Response } from '../../../src/code/index.js'
 import {
   canonicalize,
   digestOf,

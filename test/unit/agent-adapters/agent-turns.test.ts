@@ -8,7 +8,7 @@ import {
   type FakeTurn,
   type TurnResult
 } from '../../../src/agent/index.js'
-import { type EffectCall, EffectFailure } from '../../../src/block/index.js'
+import { type EffectCall, EffectFailure } from '../../../src/code/index.js'
 import { hashJson, type Json } from '../../../src/core/index.js'
 
 const signal = new AbortController().signal

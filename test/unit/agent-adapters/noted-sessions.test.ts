@@ -9,7 +9,7 @@ import {
   type SessionNotes,
   type SessionOptions
 } from '../../../src/agent/index.js'
-import type { EffectCall } from '../../../src/block/index.js'
+import type { EffectCall } from '../../../src/code/index.js'
 import { createRuntime } from '../../../src/runtime/index.js'
 import { SessionFiles } from '../../../src/runtime/session-notes.js'
 

@@ -8,7 +8,7 @@ import {
   type McpCapabilities,
   type McpServerOptions
 } from '../../../src/agent/index.js'
-import { EffectFailure } from '../../../src/block/index.js'
+import { EffectFailure } from '../../../src/code/index.js'
 import { hashJson, isTallyError, type Json } from '../../../src/core/index.js'
 import { createRuntime, MEMORY_LOCATION, type Runtime } from '../../../src/runtime/index.js'
 

@@ -9,7 +9,7 @@ import {
   serveMcpOverHttp,
   serveMcpOverStdio
 } from '../../../src/agent/index.js'
-import type { EffectCall } from '../../../src/block/index.js'
+import type { EffectCall } from '../../../src/code/index.js'
 import { blockError, type Json, limits } from '../../../src/core/index.js'
 
 /** Our server over HTTP, asked by our client. */

@@ -8,7 +8,7 @@ import {
   type TurnRequest
 } from '../../../src/agent/index.js'
 import { refusalFailure } from '../../../src/agent/transports/failures.js'
-import { EffectFailure } from '../../../src/block/index.js'
+import { EffectFailure } from '../../../src/code/index.js'
 import { limits } from '../../../src/core/index.js'
 import { type ChatScene, type ChatServer, startChatServer } from '../../../src/testing/index.js'
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { piMonoAdapter, type TurnRequest } from '../../../src/agent/index.js'
-import { EffectFailure } from '../../../src/block/index.js'
+import { EffectFailure } from '../../../src/code/index.js'
 
 /** What goes wrong with a pi-mono backend over HTTP. */
 

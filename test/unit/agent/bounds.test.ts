@@ -6,7 +6,7 @@ import {
   type DocumentBounds,
   fakeAdapter
 } from '../../../src/agent/index.js'
-import { defineBlock } from '../../../src/block/index.js'
+import { defineBlock } from '../../../src/code/index.js'
 import { isTallyError, type Json, type JsonObject } from '../../../src/core/index.js'
 import type { WiredRuntime } from '../../../src/runtime/index.js'
 import { answer } from '../../support/answers.js'

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AgentTurns, builtInAdapters } from '../../../src/agent/index.js'
-import { EffectFailure } from '../../../src/block/index.js'
+import { EffectFailure } from '../../../src/code/index.js'
 import { isJsonObject, type Json, type JsonObject, Redactor } from '../../../src/core/index.js'
 import type { HostAddress } from '../../../src/intent/scoped-api/network/addresses.js'
 import {

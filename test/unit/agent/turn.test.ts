@@ -5,7 +5,7 @@ import {
   type TurnRequest,
   type TurnResult
 } from '../../../src/agent/index.js'
-import { EffectFailure } from '../../../src/block/index.js'
+import { EffectFailure } from '../../../src/code/index.js'
 import { type JsonObject, ManualClock, systemClock } from '../../../src/core/index.js'
 import type { RunHandle } from '../../../src/runtime/index.js'
 import { agentOf, dataOf, flowOf, nodeOf, oneTurn, runFlow } from '../../support/flows.js'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type CompensatingEffect, defineBlock, type Provider } from '../../../src/block/index.js'
+import type { Provider } from '../../../src/block/index.js'
+import { type CompensatingEffect, defineBlock } from '../../../src/code/index.js'
 import type { Json } from '../../../src/core/index.js'
 import type { Registrations } from '../../../src/runtime/index.js'
 import { recorded, rewritten } from '../../support/rewrite.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BlockContext, defineBlock, EffectFailure } from '../../../src/block/index.js'
+import { type BlockContext, defineBlock, EffectFailure } from '../../../src/code/index.js'
 import type { Json, RunId } from '../../../src/core/index.js'
 import type { RunHandle } from '../../../src/runtime/index.js'
 import type { WiredRuntime } from '../../../src/runtime/runtime.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Block, defineBlock, EffectFailure } from '../../../src/block/index.js'
+import { type Block, defineBlock, EffectFailure } from '../../../src/code/index.js'
 import { type Json, type ManualClock, nextTurn } from '../../../src/core/index.js'
 import type { Registrations, RunHandle } from '../../../src/runtime/index.js'
 import type { WiredRuntime } from '../../../src/runtime/runtime.js'

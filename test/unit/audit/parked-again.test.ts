@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../src/block/index.js'
+import { defineBlock } from '../../../src/code/index.js'
 import { type ManualClock, nextTurn } from '../../../src/core/index.js'
 import type { RunHandle } from '../../../src/runtime/index.js'
 import { recorded } from '../../support/rewrite.js'

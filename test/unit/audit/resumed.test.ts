@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { verifyLedgerDeep } from '../../../src/audit/index.js'
-import { defineBlock } from '../../../src/block/index.js'
+import { defineBlock } from '../../../src/code/index.js'
 import type { Json } from '../../../src/core/index.js'
 import { Registry } from '../../../src/runtime/code/registry.js'
 import { testKeys } from '../../support/lives.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { reconstructState, replayReceipt, verifyLedgerDeep } from '../../../src/audit/index.js'
-import { type Block, type BlockContext, defineBlock } from '../../../src/block/index.js'
+import { type Block, type BlockContext, defineBlock } from '../../../src/code/index.js'
 import { canonicalize, type Json, ManualClock } from '../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import { Registry } from '../../../src/runtime/code/registry.js'

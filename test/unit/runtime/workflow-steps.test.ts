@@ -8,7 +8,7 @@ import {
   defineWorkflow,
   type Workflow,
   type WorkflowContext
-} from '../../../src/block/index.js'
+} from '../../../src/code/index.js'
 import { type Json, Redactor, systemRandom } from '../../../src/core/index.js'
 import { importSnapshot, openMemoryStore } from '../../../src/ledger/index.js'
 import { createRuntime, type Registrations } from '../../../src/runtime/index.js'

@@ -2,7 +2,7 @@ import { type Context, type ContextManager, context, ROOT_CONTEXT, trace } from 
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base'
 import { afterEach, describe, expect, it } from 'vitest'
 import { defineTool, type TurnRequest } from '../../../src/agent/index.js'
-import { defineBlock } from '../../../src/block/index.js'
+import { defineBlock } from '../../../src/code/index.js'
 import { hashJson, type Json, type JsonObject } from '../../../src/core/index.js'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/runtime/index.js'
 import { oneTurn, scripted } from '../../support/flows.js'

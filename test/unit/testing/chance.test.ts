@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../src/block/index.js'
+import { defineBlock } from '../../../src/code/index.js'
 import { createRuntime } from '../../../src/runtime/index.js'
 import { Chance, FakeClock } from '../../../src/testing/index.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../../support/ledger-on-disk.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BlockContext, defineBlock } from '../../../src/block/index.js'
+import { type BlockContext, defineBlock } from '../../../src/code/index.js'
 import type { Json } from '../../../src/core/index.js'
 import { checkDeterminism, verifyCase } from '../../../src/testing/index.js'
 

@@ -1,4 +1,5 @@
-import type { JournalEntry, Response } from '../../../block/index.js'
+import type { JournalEntry } from '../../../block/index.js'
+import type { Response } from '../../../code/index.js'
 import type { ActorAt } from '../../../runtime/index.js'
 
 /** An entry of a journal, and the receipt that it completes. */

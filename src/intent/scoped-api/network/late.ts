@@ -1,4 +1,4 @@
-import { EffectFailure } from '../../../block/index.js'
+import { EffectFailure } from '../../../code/index.js'
 
 /**
  * What comes before a request is sent, such as looking up a name, cannot be broken off: when it is

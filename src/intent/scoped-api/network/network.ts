@@ -1,4 +1,4 @@
-import { type EffectCall, EffectFailure } from '../../../block/index.js'
+import { type EffectCall, EffectFailure } from '../../../code/index.js'
 import { type Clock, type Json, limits, type Redactor, systemClock } from '../../../core/index.js'
 import type { EffectCaller, EffectCapability } from '../host-capability.js'
 import type { HostAddress, ResolveHost } from './addresses.js'

@@ -1,4 +1,4 @@
-import type { SideEffectClass } from '../../../block/index.js'
+import type { SideEffectClass } from '../../../code/index.js'
 import { lazySchema, limits } from '../../../core/index.js'
 
 /** Headers that belong to the transport or to us. */

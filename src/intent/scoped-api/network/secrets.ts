@@ -1,4 +1,4 @@
-import { EffectFailure } from '../../../block/index.js'
+import { EffectFailure } from '../../../code/index.js'
 import { type Environment, readSecret, readSecretFile } from '../../../core/index.js'
 
 /** Gives the value behind `env:NAME` or `file:PATH`; rejects when there is none. */

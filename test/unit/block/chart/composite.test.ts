@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { AnyActorRef } from 'xstate'
-import type { Response } from '../../../../src/block/chart/protocol.js'
 import { connectPump } from '../../../../src/block/chart/pump-port.js'
 import type { CompiledComposite } from '../../../../src/block/document/compiled.js'
+import type { Response } from '../../../../src/code/request.js'
 import type { Json } from '../../../../src/core/index.js'
 import { compiledFrom, none, testRegistry } from '../../../support/composites.js'
 import {

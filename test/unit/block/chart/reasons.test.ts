@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { reasons } from '../../../../src/block/chart/protocol.js'
+import { reasons } from '../../../../src/code/request.js'
 
 it('B5: the reasons of the block room are these labels, verbatim', () => {
   expect(Object.values(reasons)).toEqual([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { ledgerError, nextTurn } from '../../../../src/core/index.js'
 import { Machine } from '../../../support/lives.js'
 

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import type { Json } from '../../../../src/core/index.js'
 import { compositeDocument } from '../../../support/composites.js'
 import { Machine } from '../../../support/lives.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { EffectRequest } from '../../../../src/block/code/calls.js'
 import type { Provider } from '../../../../src/block/index.js'
 import { perform } from '../../../../src/block/pump/performing.js'
+import type { EffectRequest } from '../../../../src/code/calls.js'
 import { type Hash, Redactor } from '../../../../src/core/index.js'
 
 const answers = {

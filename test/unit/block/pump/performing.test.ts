@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { EffectRequest } from '../../../../src/block/code/calls.js'
-import type { EffectCall, Provider } from '../../../../src/block/index.js'
-import { EffectFailure } from '../../../../src/block/index.js'
+import type { Provider } from '../../../../src/block/index.js'
 import { perform } from '../../../../src/block/pump/performing.js'
+import type { EffectRequest } from '../../../../src/code/calls.js'
+import { type EffectCall, EffectFailure } from '../../../../src/code/index.js'
 import { type Hash, type Json, limits, Redactor } from '../../../../src/core/index.js'
 import { encodings, formsIn } from '../../../support/secrets.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
 import { isFarAhead, Turns } from '../../../../src/block/pump/host.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { type Json, limits, nextTurn } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import { storeAround } from '../../../../src/ledger/stores/store-around.js'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { BodyPort } from '../../../../src/block/code/block.js'
-import { checkOnce, defineBlock } from '../../../../src/block/index.js'
+import { checkOnce } from '../../../../src/block/index.js'
+import type { BodyPort } from '../../../../src/code/block.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import type { Hash, Json } from '../../../../src/core/index.js'
 
 /** The code of a workflow function that makes two calls and ends with the first answer. */

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { RetryPolicyStep, SideEffectClass } from '../../../../src/block/chart/protocol.js'
 import {
   decideRetry,
   type FailedAttempt,
   initialCursor,
   retryDelayMs
 } from '../../../../src/block/chart/retry-policy.js'
+import type { RetryPolicyStep, SideEffectClass } from '../../../../src/code/request.js'
 import { failed, testRequest } from '../../../support/fake-pump.js'
 
 const retry: Extract<RetryPolicyStep, { kind: 'retry' }> = {

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type {
-  FunctionCall,
-  ScopeCall,
-  StepCall
-} from '../../../../src/block/chart/function-call.js'
 import { takeCommand } from '../../../../src/block/run/apply.js'
 import { callBody, calledDraft, callHash, returnedDraft } from '../../../../src/block/run/body.js'
 import type { OpenAttempt } from '../../../../src/block/run/run-state.js'
+import type { FunctionCall, ScopeCall, StepCall } from '../../../../src/code/function-call.js'
 import { hashJson } from '../../../../src/core/index.js'
 import { succeeded } from '../../../support/fake-pump.js'
 import { RunOfTest, runId } from '../../../support/run-of-test.js'

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { effectKey } from '../../../../src/block/code/calls.js'
 import {
   decide,
   type Given,
@@ -12,8 +11,8 @@ import {
 import type { EntryDraft } from '../../../../src/block/run/entries.js'
 import type { OpenAttempt } from '../../../../src/block/run/run-state.js'
 import { callWait, confirmationWait, decisionWait } from '../../../../src/block/run/wait-drafts.js'
-import type { Json } from '../../../../src/core/index.js'
-import { sha256Hex } from '../../../../src/core/index.js'
+import { effectKey } from '../../../../src/code/calls.js'
+import { type Json, sha256Hex } from '../../../../src/core/index.js'
 import { signed, twoOfThree } from '../../../support/approvers.js'
 import { failed, succeeded } from '../../../support/fake-pump.js'
 import { place, RunOfTest, runId } from '../../../support/run-of-test.js'

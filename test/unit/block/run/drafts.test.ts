@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { failureResponse } from '../../../../src/block/code/outcome.js'
 import {
   cancelDraft,
   finishedDraft,
@@ -11,8 +10,8 @@ import {
 import type { RunStarted } from '../../../../src/block/run/entries.js'
 import { contradicted, timeoutResponse } from '../../../../src/block/run/failed-attempts.js'
 import { rootCommand, rootRequest } from '../../../../src/block/run/root-block.js'
-import type { Json } from '../../../../src/core/index.js'
-import { hashJson, sha256Hex } from '../../../../src/core/index.js'
+import { failureResponse } from '../../../../src/code/outcome.js'
+import { hashJson, type Json, sha256Hex } from '../../../../src/core/index.js'
 import { failed } from '../../../support/fake-pump.js'
 import { place, RunOfTest, runId } from '../../../support/run-of-test.js'
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { StateView } from '../../../../src/block/code/state-view.js'
 import {
   abortOf,
   attemptEnd,
@@ -14,6 +13,7 @@ import { overlayEvidence, runEvidence } from '../../../../src/block/run/evidence
 import type { Overlay } from '../../../../src/block/run/overlay.js'
 import type { OpenAttempt, RunState } from '../../../../src/block/run/run-state.js'
 import { begun, seedOf, unitContextOf, unitIdOf } from '../../../../src/block/run/unit.js'
+import { StateView } from '../../../../src/code/state-view.js'
 import { hashJson, type Json, limits, sha256Hex } from '../../../../src/core/index.js'
 import { failed, succeeded, testRequest } from '../../../support/fake-pump.js'
 import { overlayAt } from '../../../support/leaf-work.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { StateView } from '../../../../src/block/code/state-view.js'
 import { type Overlay, overlayOf } from '../../../../src/block/run/overlay.js'
+import { StateView } from '../../../../src/code/state-view.js'
 import { hashJson, sha256Hex } from '../../../../src/core/index.js'
 import { failed, succeeded } from '../../../support/fake-pump.js'
 import {

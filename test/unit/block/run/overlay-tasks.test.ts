@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { leafTable } from '../../../../src/block/chart/leaf.js'
-import type { Delivery, PumpCommand, Response } from '../../../../src/block/chart/protocol.js'
-import { defineBlock } from '../../../../src/block/code/block.js'
+import type { Delivery, PumpCommand } from '../../../../src/block/chart/protocol.js'
 import type { CancelAsked } from '../../../../src/block/run/entries.js'
 import {
   blockOf,
@@ -17,6 +16,8 @@ import {
   outboxOf,
   putOff
 } from '../../../../src/block/run/overlay-tasks.js'
+import { defineBlock } from '../../../../src/code/block.js'
+import type { Response } from '../../../../src/code/request.js'
 import { hashJson, limits, sha256Hex } from '../../../../src/core/index.js'
 import { failed, succeeded, testRequest } from '../../../support/fake-pump.js'
 import { runId } from '../../../support/run-of-test.js'

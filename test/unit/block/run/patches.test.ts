@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type Block, defineBlock } from '../../../../src/block/code/block.js'
 import { patchRefusal } from '../../../../src/block/run/waits.js'
+import { type Block, defineBlock } from '../../../../src/code/block.js'
 import { type Json, limits } from '../../../../src/core/index.js'
 
 /** W14: a patch of what failed takes effect as a whole, or is refused and says why. */

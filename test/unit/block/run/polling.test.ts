@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Call } from '../../../../src/block/code/calls.js'
-import type { Outcome } from '../../../../src/block/code/outcome.js'
-import { type Block, type BlockContext, defineBlock } from '../../../../src/block/index.js'
 import { Attempt, type AttemptPort } from '../../../../src/block/pump/attempt.js'
 import type { Sealed } from '../../../../src/block/run/entries.js'
 import { unitIdOf } from '../../../../src/block/run/unit.js'
+import type { Call } from '../../../../src/code/calls.js'
+import { type Block, type BlockContext, defineBlock } from '../../../../src/code/index.js'
+import type { Outcome } from '../../../../src/code/outcome.js'
 import {
   type ActorPath,
   canonicalize,

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { builtInEffects } from '../../../../src/block/code/calls.js'
 import type {
   AttemptKey,
   Sealed,
@@ -16,6 +15,7 @@ import {
   signalIn,
   waitsForSignals
 } from '../../../../src/block/run/signals.js'
+import { builtInEffects } from '../../../../src/code/calls.js'
 import { canonicalize, type Json, limits, sha256Hex } from '../../../../src/core/index.js'
 import { cases } from '../../../support/effort.js'
 import { runId } from '../../../support/run-of-test.js'

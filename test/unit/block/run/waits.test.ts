@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/code/block.js'
-import { requestHashOf } from '../../../../src/block/code/calls.js'
 import type { WaitBegun } from '../../../../src/block/run/entries.js'
 import {
   beginWait,
@@ -9,6 +7,8 @@ import {
   openWaitOf,
   shownWait
 } from '../../../../src/block/run/waits.js'
+import { defineBlock } from '../../../../src/code/block.js'
+import { requestHashOf } from '../../../../src/code/calls.js'
 import { digestOf, hashJson, sha256Hex } from '../../../../src/core/index.js'
 import { testRequest } from '../../../support/fake-pump.js'
 import { identity, place, runId } from '../../../support/run-of-test.js'

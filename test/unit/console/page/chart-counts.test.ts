@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { defineBlock, defineWorkflow } from '../../../../src/block/index.js'
+import { defineBlock, defineWorkflow } from '../../../../src/code/index.js'
 import {
   countsOf,
   edgeKey,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
-import { defineBlock, EffectFailure } from '../../../../src/block/index.js'
+import { defineBlock, EffectFailure } from '../../../../src/code/index.js'
 import type { Json, JsonObject } from '../../../../src/core/index.js'
 import { parseGraph } from '../../../../src/intent/graph/parse.js'
 import { graphJsonSchema } from '../../../../src/intent/graph/schema.js'

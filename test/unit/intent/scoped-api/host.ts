@@ -1,9 +1,9 @@
-import { EffectFailure, type EffectOptions } from '../../../../src/block/index.js'
 import {
   parseManifest,
   type SandboxCall,
   type SealedAnswer
 } from '../../../../src/capability/index.js'
+import { EffectFailure, type EffectOptions } from '../../../../src/code/index.js'
 import {
   canonicalize,
   hashJson,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { replayLastReceipt } from '../../../../src/audit/index.js'
-import { type Block, defineBlock } from '../../../../src/block/index.js'
+import { type Block, defineBlock } from '../../../../src/code/index.js'
 import { limits, ManualClock, systemRandom } from '../../../../src/core/index.js'
 import { programVersions, type Versions } from '../../../../src/intent/index.js'
 import { type Ledger, openMemoryStore, type Store } from '../../../../src/ledger/index.js'

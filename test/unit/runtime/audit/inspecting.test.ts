@@ -1,7 +1,7 @@
 import { createInspector } from '@statelyai/inspect'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { InspectionEvent } from 'xstate'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import type { InspectionMessage } from '../../../../src/inspect/index.js'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../../src/runtime/index.js'
 

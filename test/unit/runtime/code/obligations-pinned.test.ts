@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type BlockDefinition, defineBlock } from '../../../../src/block/index.js'
+import { type BlockDefinition, defineBlock } from '../../../../src/code/index.js'
 import {
   isTallyError,
   type Json,

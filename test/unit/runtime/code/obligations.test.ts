@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { DeclaredConfirm } from '../../../../src/block/code/obligation.js'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
+import type { DeclaredConfirm } from '../../../../src/code/obligation.js'
 import type { JsonObject } from '../../../../src/core/index.js'
 import {
   createRuntime,

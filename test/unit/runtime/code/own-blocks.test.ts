@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type Block, defineBlock, defineIntentBlock } from '../../../../src/block/index.js'
 import { compensationBlock } from '../../../../src/block/run/overlay-tasks.js'
+import { type Block, defineBlock, defineIntentBlock } from '../../../../src/code/index.js'
 import { limits } from '../../../../src/core/index.js'
 import { resolveBlock } from '../../../../src/intent/index.js'
 

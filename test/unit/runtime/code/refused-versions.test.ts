@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Block, defineBlock } from '../../../../src/block/index.js'
+import { type Block, defineBlock } from '../../../../src/code/index.js'
 import type { WiredRuntime } from '../../../../src/runtime/index.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../../../support/ledger-on-disk.js'
 import {

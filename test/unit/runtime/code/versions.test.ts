@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Block, defineBlock } from '../../../../src/block/index.js'
+import { type Block, defineBlock } from '../../../../src/code/index.js'
 import { type Json, ManualClock } from '../../../../src/core/index.js'
 import type { Registrations, WiredRuntime } from '../../../../src/runtime/index.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../../../support/ledger-on-disk.js'

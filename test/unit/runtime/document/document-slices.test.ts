@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hostileDocuments } from '../../../../bench/hostile-documents.js'
-import { compilingDocument, defineBlock } from '../../../../src/block/index.js'
+import { compilingDocument } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import {
   atOnce,
   DocumentWork,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { isTallyError, type Json, type JsonObject } from '../../../../src/core/index.js'
 import { preparePublished } from '../../../../src/runtime/gate/published.js'
 import type { WiredRuntime } from '../../../../src/runtime/index.js'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { defineBlock, EffectFailure, type SideEffectClass } from '../../../../src/block/index.js'
+import { defineBlock, EffectFailure, type SideEffectClass } from '../../../../src/code/index.js'
 import {
   isTallyError,
   type Json,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock, defineWorkflow } from '../../../../src/block/index.js'
+import { defineBlock, defineWorkflow } from '../../../../src/code/index.js'
 import { nextTurn, systemClock } from '../../../../src/core/index.js'
 import { connectOwner } from '../../../../src/owner/index.js'
 import type { RuntimeOptions, WiredRuntime } from '../../../../src/runtime/index.js'

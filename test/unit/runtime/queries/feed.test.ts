@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { type Json, limits, ManualClock, nextTurn } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import type { FeedEvent, WiredRuntime } from '../../../../src/runtime/index.js'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { canonicalize, type Hash, type Json, sha256Hex } from '../../../../src/core/index.js'
 import { leafHash, parseLogProof, verifyInclusion } from '../../../../src/ledger/log/index.js'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { hashJson, type Json, type JsonObject, ManualClock } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import { storeAround } from '../../../../src/ledger/stores/store-around.js'

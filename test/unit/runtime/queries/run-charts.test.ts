@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
 import { alterRecords } from '../../../../src/cli/demo/alter.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { type Json, limits, ManualClock, type RunId } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import type { ChartAt, DocumentGraph, WiredRuntime } from '../../../../src/runtime/index.js'

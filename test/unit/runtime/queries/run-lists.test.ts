@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
 import { alterRecords } from '../../../../src/cli/demo/alter.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { digestOf, type Json, ManualClock } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import type { Queries, WiredRuntime } from '../../../../src/runtime/index.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BlockContext, defineBlock, defineWorkflow } from '../../../../src/block/index.js'
+import { type BlockContext, defineBlock, defineWorkflow } from '../../../../src/code/index.js'
 import {
   type Json,
   limits,

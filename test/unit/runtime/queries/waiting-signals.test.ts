@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BlockContext, defineBlock } from '../../../../src/block/index.js'
+import { type BlockContext, defineBlock } from '../../../../src/code/index.js'
 import { type Json, systemRandom } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import { lasting } from '../../../support/lasting-store.js'

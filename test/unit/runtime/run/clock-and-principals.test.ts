@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { type Clock, type Json, ManualClock } from '../../../../src/core/index.js'
 import { createRuntime } from '../../../../src/runtime/index.js'
 

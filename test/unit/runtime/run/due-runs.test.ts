@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { defineBlock, type RunStarted } from '../../../../src/block/index.js'
+import type { RunStarted } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { type Json, limits, ManualClock, nextTurn } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import { openOn, until } from '../../../support/lives.js'

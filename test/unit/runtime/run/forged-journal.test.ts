@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
 import { alterRecords } from '../../../../src/cli/demo/alter.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { type Json, ManualClock } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import { lasting } from '../../../support/lasting-store.js'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Block, defineBlock } from '../../../../src/block/index.js'
+import { type Block, defineBlock } from '../../../../src/code/index.js'
 import { ManualClock, nextTurn, type RunId } from '../../../../src/core/index.js'
 import { inspectLocation, openLevelStore } from '../../../../src/ledger/index.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { heldLimits } from '../../../../src/block/index.js'
-import { WorkQueue } from '../../../../src/block/pump/work-queue.js'
 import { type IdentityId, limits, ManualClock } from '../../../../src/core/index.js'
+import { heldLimits } from '../../../../src/queue/index.js'
+import { WorkQueue } from '../../../../src/queue/work-queue.js'
 import { KeptRateTimes } from '../../../../src/runtime/run/rate-times.js'
 
 /** When a rate gave its last turns, as the next process reads it. */

@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { WorkflowContext } from '../../../../src/block/index.js'
-import { type BlockContext, defineBlock, defineWorkflow } from '../../../../src/block/index.js'
+import {
+  type BlockContext,
+  defineBlock,
+  defineWorkflow,
+  type WorkflowContext
+} from '../../../../src/code/index.js'
 import type { RunId } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import type { WiredRuntime } from '../../../../src/runtime/index.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BlockContext, defineBlock } from '../../../../src/block/index.js'
+import { type BlockContext, defineBlock } from '../../../../src/code/index.js'
 import { type Json, ManualClock } from '../../../../src/core/index.js'
 import { createRuntime, type DeliveredEvent } from '../../../../src/runtime/index.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../../../support/ledger-on-disk.js'

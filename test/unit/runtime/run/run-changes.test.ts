@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import type { Json, RunId } from '../../../../src/core/index.js'
 import { runChangesIn, runChangesOf } from '../../../../src/ledger/derived/run-records.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'

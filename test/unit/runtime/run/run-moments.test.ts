@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { defineBlock, defineWorkflow, type JournalEntry } from '../../../../src/block/index.js'
+import type { JournalEntry } from '../../../../src/block/index.js'
 import { alterRecords } from '../../../../src/cli/demo/alter.js'
+import { defineBlock, defineWorkflow } from '../../../../src/code/index.js'
 import {
   type Json,
   type JsonObject,

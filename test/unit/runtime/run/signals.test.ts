@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type BlockContext, defineBlock, type OpenWait } from '../../../../src/block/index.js'
+import type { OpenWait } from '../../../../src/block/index.js'
+import { type BlockContext, defineBlock } from '../../../../src/code/index.js'
 import { type Json, limits, ManualClock, systemRandom } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import type { RunHandle } from '../../../../src/runtime/index.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock, defineWorkflow } from '../../../../src/block/index.js'
+import { defineBlock, defineWorkflow } from '../../../../src/code/index.js'
 import type { Json } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import { openOn } from '../../../support/lives.js'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock, EffectFailure, type OpenWait } from '../../../../src/block/index.js'
+import type { OpenWait } from '../../../../src/block/index.js'
+import { defineBlock, EffectFailure } from '../../../../src/code/index.js'
 import { checkWait, digestOf, type Json, ManualClock } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import { lasting } from '../../../support/lasting-store.js'

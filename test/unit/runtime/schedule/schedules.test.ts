@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineWorkflow, type Workflow } from '../../../../src/block/index.js'
+import { defineWorkflow, type Workflow } from '../../../../src/code/index.js'
 import { systemRandom } from '../../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../../src/ledger/index.js'
 import { runtimeOn } from '../../../../src/runtime/index.js'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock, type Provider } from '../../../../src/block/index.js'
+import type { Provider } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { cliError, Redactor } from '../../../../src/core/index.js'
 import { createRuntime, type DeliveredEvent } from '../../../../src/runtime/index.js'
 import { redactedService } from '../../../../src/runtime/service/redacted-service.js'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import type { Json } from '../../../../src/core/index.js'
 import { createRuntime, type WiredRuntime } from '../../../../src/runtime/index.js'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { defineBlock, defineWorkflow } from '../../../../src/block/index.js'
+import { defineBlock, defineWorkflow } from '../../../../src/code/index.js'
 import { type Json, ManualClock, systemRandom } from '../../../../src/core/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import { openOn } from '../../../support/lives.js'

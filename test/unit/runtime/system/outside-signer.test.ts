@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { generateIdentity, type Signer } from '../../../../src/identity/index.js'
 import { type KeyService, startKeyService } from '../../../support/key-service.js'
 import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'

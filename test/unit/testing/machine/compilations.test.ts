@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { openMemoryStore } from '../../../../src/ledger/index.js'
 import { Compilations, type Registrations } from '../../../../src/runtime/index.js'
 import { compositeDocument } from '../../../support/composites.js'

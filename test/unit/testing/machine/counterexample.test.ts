@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { inOrder } from '../../../../bench/simulated-shop.js'
-import { type Block, defineBlock } from '../../../../src/block/index.js'
+import { type Block, defineBlock } from '../../../../src/code/index.js'
 import type { Json } from '../../../../src/core/index.js'
 import {
   type MachineOptions,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { verifyCase } from '../../../../src/testing/index.js'
 
 const blocks = ['first', 'second'].map((name) =>

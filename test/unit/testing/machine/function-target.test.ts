@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { defineBlock, defineWorkflow, type Workflow } from '../../../../src/block/index.js'
+import { defineBlock, defineWorkflow, type Workflow } from '../../../../src/code/index.js'
 import type { Json } from '../../../../src/core/index.js'
 import {
   type Case,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Block, defineBlock, defineWorkflow } from '../../../../src/block/index.js'
+import { type Block, defineBlock, defineWorkflow } from '../../../../src/code/index.js'
 import { isTallyError, type Json } from '../../../../src/core/index.js'
 import { type MachineTarget, verifyMachine } from '../../../../src/testing/index.js'
 import { mermaidKind } from '../../../support/mermaid.js'

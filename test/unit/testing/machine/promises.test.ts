@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineBlock, type OutsideCall } from '../../../../src/block/index.js'
+import type { OutsideCall } from '../../../../src/block/index.js'
+import { defineBlock } from '../../../../src/code/index.js'
 import { isTallyError, type Json, type RunId } from '../../../../src/core/index.js'
 import { Script } from '../../../../src/testing/machine/case.js'
 import { play } from '../../../../src/testing/machine/play.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TURN_EFFECT } from '../../../../src/agent/index.js'
-import { defineBlock, defineWorkflow } from '../../../../src/block/index.js'
+import { defineBlock, defineWorkflow } from '../../../../src/code/index.js'
 import { chainEffects } from '../../../../src/executor/index.js'
 import { isOfRoom, prepareTarget } from '../../../../src/testing/machine/target.js'
 import { EXECUTION_EFFECT, TIME_EFFECT } from '../../../../src/workflow/index.js'

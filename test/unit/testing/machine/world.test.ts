@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineBlock, type EffectCall } from '../../../../src/block/index.js'
+import { defineBlock, type EffectCall } from '../../../../src/code/index.js'
 import { isTallyError, type Json } from '../../../../src/core/index.js'
 import {
   type MachineBounds,

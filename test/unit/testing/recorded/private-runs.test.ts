@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { recordRun } from '../../../../src/audit/index.js'
-import { type Block, type BlockDefinition, defineBlock } from '../../../../src/block/index.js'
+import { type Block, type BlockDefinition, defineBlock } from '../../../../src/code/index.js'
 import { type Json, nextTurn, type RunId } from '../../../../src/core/index.js'
 import type { IntentRequest, Registrations, WiredRuntime } from '../../../../src/runtime/index.js'
 import { FaultyDisk, RecordedRun } from '../../../../src/testing/index.js'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { defineBlock, EffectFailure } from '../../../../src/block/index.js'
+import { defineBlock, EffectFailure } from '../../../../src/code/index.js'
 import type { Json } from '../../../../src/core/index.js'
 import type { Registrations, WiredRuntime } from '../../../../src/runtime/index.js'
 import { fromLedger, openRecording } from '../../../../src/testing/index.js'

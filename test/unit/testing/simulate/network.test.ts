@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Block, defineBlock, type SideEffectClass } from '../../../../src/block/index.js'
+import { type Block, defineBlock, type SideEffectClass } from '../../../../src/code/index.js'
 import type { Json } from '../../../../src/core/index.js'
 import {
   type NetworkFault,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { defineBlock } from '../../../../../src/block/index.js'
+import { defineBlock } from '../../../../../src/code/index.js'
 import { type Json, type JsonObject, ManualClock, nextTurn } from '../../../../../src/core/index.js'
 import { createRuntime, type WiredRuntime } from '../../../../../src/runtime/index.js'
 import { settleDown, until } from '../../../../support/lives.js'
