@@ -17,7 +17,7 @@ const leftOut = filesLeftOut(process.argv.slice(3))
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/memory-disk.ts'],
+    globalSetup: ['test/support/memory-disk.ts', 'test/support/command-forms.ts'],
     setupFiles: ['test/support/seed.ts', 'test/support/setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,

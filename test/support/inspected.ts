@@ -3,7 +3,7 @@ import type { RunStarted } from '../../src/block/index.js'
 import type { RunId } from '../../src/core/index.js'
 import { type InspectionMessage, RunMessages } from '../../src/inspect/index.js'
 import { Registry } from '../../src/runtime/code/registry.js'
-import { sceneRegistrations } from './journal-scenes.js'
+import { type RecordedLine, sceneRegistrations } from './journal-scenes.js'
 import { testKeys, World } from './lives.js'
 
 /** A recorded journal, as `test/vectors/journals` has it. */
@@ -11,6 +11,12 @@ export function journalNamed(name: string) {
   const url = new URL(`../vectors/journals/${name}.json`, import.meta.url)
   const { entries, receipts } = JSON.parse(readFileSync(url, 'utf8'))
   return { entries: entries as readonly string[], receipts: receipts as readonly string[] }
+}
+
+/** Its entries with the receipts that they completed. */
+export function linesNamed(name: string): readonly RecordedLine[] {
+  const { entries, receipts } = journalNamed(name)
+  return entries.map((text, n) => ({ text, receiptHash: receipts[n] ?? null }))
 }
 
 /** The messages that each entry of a recorded journal leads to. */

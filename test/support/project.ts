@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Place } from '../../src/cli/program.js'
 import { builtFile, builtModule } from './built.js'
+import { isFirstOfForm } from './command-forms.js'
 import { isLong, isSoak } from './effort.js'
 
 type Program = typeof import('../../src/cli/program.js')
@@ -73,10 +74,9 @@ export class Project {
 
   /**
    * Runs a command of the built command line to its end, without a terminal. As another user or in
-   * another environment, and with `LONG=1` the first of each form in all files of a worker, in a
-   * process of its own; otherwise in this one, which spares the time that Node takes to start and
-   * to load everything. A configuration that was loaded stays loaded: one that changes needs
-   * another name.
+   * another environment, and with `LONG=1` the first of each form in all files, in a process of its
+   * own; otherwise in this one, which spares the time that Node takes to start and to load
+   * everything. A configuration that was loaded stays loaded: one that changes needs another name.
    */
   tally(args: readonly string[], options: StartOptions = {}): Promise<Ended> {
     const names = Object.keys(options.environment ?? {})
@@ -101,10 +101,7 @@ export class Project {
 
   #needsProcess(args: readonly string[]): boolean {
     if (isSoak || !isLong) return isSoak
-    const form = formOf(args)
-    if (formsOfProcesses.has(form)) return false
-    formsOfProcesses.add(form)
-    return true
+    return isFirstOfForm(formOf(args))
   }
 
   async remove(): Promise<void> {
@@ -112,9 +109,6 @@ export class Project {
     await rm(this.folder, { recursive: true, force: true })
   }
 }
-
-/** Forms that had a process of their own already, in any file of this worker. */
-const formsOfProcesses = new Set<string>()
 
 /** Commands whose next word names one of theirs. */
 const groups: ReadonlySet<string> = new Set(['approval', 'key', 'package', 'test', 'upgrade'])

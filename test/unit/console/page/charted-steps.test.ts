@@ -11,6 +11,7 @@ import {
 } from '../../../../src/console/page/pure/run-steps.js'
 import { Registry } from '../../../../src/runtime/code/registry.js'
 import type { ActorAt } from '../../../../src/runtime/index.js'
+import { linesNamed } from '../../../support/inspected.js'
 import { journalScenes, sceneRegistrations } from '../../../support/journal-scenes.js'
 import { World } from '../../../support/lives.js'
 import { picturesOf } from '../../../support/recorded-pictures.js'
@@ -24,7 +25,7 @@ interface Recorded {
 }
 
 async function recorded(name: string): Promise<Recorded> {
-  const lines = (await journalScenes[name]?.play()) ?? []
+  const lines = linesNamed(name)
   const pictures = await picturesOf(lines, await Registry.open(sceneRegistrations(new World())))
   const rows = lines.map(({ text }) => ({ entry: JSON.parse(text), receiptHash: null }))
   return { rows, actors: pictures?.map((picture) => picture?.actors ?? []) ?? [] }

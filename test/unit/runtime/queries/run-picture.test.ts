@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { RunStarted } from '../../../../src/block/index.js'
 import { Registry } from '../../../../src/runtime/code/registry.js'
 import { registryOf } from '../../../../src/runtime/queries/journal-registry.js'
-import { journalNamed } from '../../../support/inspected.js'
+import { journalNamed, linesNamed } from '../../../support/inspected.js'
 import { interpretedParent } from '../../../support/interpreted-fold.js'
 import { journalScenes, sceneRegistrations } from '../../../support/journal-scenes.js'
 import { testKeys, World } from '../../../support/lives.js'
@@ -15,9 +15,7 @@ const withCharts = names.filter(
 )
 
 async function picturesOf(name: string, registry: Registry, options: object = {}) {
-  const { entries, receipts } = journalNamed(name)
-  const lines = entries.map((text, n) => ({ text, receiptHash: receipts[n] ?? null }))
-  return picturesOfLines(lines, registry, options)
+  return picturesOfLines(linesNamed(name), registry, options)
 }
 
 const registered = () => Registry.open(sceneRegistrations(new World()))
