@@ -31,9 +31,13 @@ export function engineCheckpoint(
   let lastAtMs = 0
   for (const entry of entries) {
     if (!isJsonObject(entry)) continue
-    const { k, path, at, reason = null, due, token = null } = entry
+    const { k, path, at, reason = null, due, token = null, action = null } = entry
     const atMs = typeof at === 'number' ? at : lastAtMs
     lastAtMs = atMs
+    if (k === 'run.finished') {
+      polls.clear()
+      paused.clear()
+    }
     const node = typeof path === 'string' ? path.slice('root/'.length) : ''
     // Steps of the run that the plan does not name are none of its nodes.
     if (!planned.has(node)) continue
@@ -46,13 +50,17 @@ export function engineCheckpoint(
       })
     } else if (k === 'wait') {
       paused.set(node, { reason, details: { token }, paused_at_ms: atMs })
-    } else if (k === 'answered' || k === 'decision' || isAnswer(entry)) paused.delete(node)
-    else if (k === 'settled') {
+    } else if (endsWait(entry)) {
+      paused.delete(node)
+      if (action !== 'skip') continue
+      completed.add(node)
+      polls.delete(node)
+    } else if (k === 'settled') {
+      paused.delete(node)
       const data = doneData(entry)
       if (data === undefined) continue
       completed.add(node)
       polls.delete(node)
-      paused.delete(node)
       nodes[node] = { outputs: data['outputs'] ?? {}, calculated: data['calculated'] ?? {} }
     }
   }
@@ -71,8 +79,10 @@ export function engineCheckpoint(
   return withoutSecrets(checkpoint as unknown as Json) as JsonObject
 }
 
-function isAnswer({ k, effect }: JsonObject): boolean {
-  return k === 'sealed' && effect === 'wait'
+/** Whether an entry ends a wait of its place: an answer to it, or its time. */
+function endsWait({ k, effect }: JsonObject): boolean {
+  if (k === 'sealed') return effect === 'wait'
+  return k === 'answered' || k === 'decision' || k === 'timer'
 }
 
 function doneData({ response = null }: JsonObject): JsonObject | undefined {

@@ -92,8 +92,9 @@ class Teller {
         return this.#add('command_accepted', node, commandOf(entry))
       case 'decision': {
         this.#add('command_accepted', node, commandOf(entry))
-        const { patch = null } = entry
+        const { patch = null, action } = entry
         if (patch !== null) this.#add('patch_applied', node, { patch })
+        if (action === 'skip') this.#add('skipped', node, { reason: 'a person has skipped it' })
         return
       }
       case 'settled':

@@ -91,6 +91,7 @@ describe('events of AIS', () => {
   it('tell of each node what it did', () => {
     expect(typesOf(waiting, 'poll')).toEqual(['node_ready', 'node_waiting', 'error', 'node_paused'])
     expect(typesOf(waiting, 'never')).toEqual(['skipped'])
+    expect(typesOf(ended, 'poll').slice(-2)).toEqual(['command_accepted', 'skipped'])
     expect(typesOf(ended, 'pay')).toEqual([
       'node_ready',
       'need_user_confirm',
@@ -156,7 +157,7 @@ describe('checkpoints of AIS', () => {
     })
     const end = engineCheckpoint(ended)
     expect(end).toMatchObject({
-      completed_node_ids: ['ask', 'never', 'pay'],
+      completed_node_ids: ['ask', 'never', 'pay', 'poll'],
       runtime: { nodes: { pay: { outputs: { tx_hash: expect.any(String) } } } }
     })
     expect(end).not.toHaveProperty('events')
