@@ -2,7 +2,7 @@ import { cp } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLevelStore } from '../../src/ledger/index.js'
 import { repairLocation, type WiredRuntime } from '../../src/runtime/index.js'
-import { isLong } from '../support/effort.js'
+import { cases } from '../support/effort.js'
 import {
   documentOf,
   fillLedger,
@@ -76,8 +76,9 @@ async function damaged(key: string, how: Damage): Promise<string> {
 /** What the keys of one kind have in common. */
 const kindOf = (key: string) => key.split('/')[0] ?? ''
 const firstOf = (kind: string) => keys.findIndex((key) => kindOf(key) === kind)
-/** Of each kind one; in the long form all. */
-const taken = () => keys.filter((key, at) => isLong || at === firstOf(kindOf(key)))
+/** Of each kind the first ones; all in soaks. */
+const OF_A_KIND = cases({ usual: 1, long: 5, soak: Number.POSITIVE_INFINITY })
+const taken = () => keys.filter((key, at) => at < firstOf(kindOf(key)) + OF_A_KIND)
 
 describe.each(['removed', 'altered'] as const)('where any one record is %s', (how) => {
   it('K2: recover leads out of it, and loses nothing but what followed a lost commit', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { builtModule } from '../support/built.js'
-import { isLong } from '../support/effort.js'
+import { isLong, isSoak } from '../support/effort.js'
 
 const worker = fileURLToPath(new URL('functions-kill/worker.mjs', import.meta.url))
 const library = builtModule('index.js')
@@ -46,8 +46,11 @@ async function lived(kills: readonly number[]) {
   }
 }
 
-/** Each in a process that is killed in truth. */
-const moments = isLong ? Array.from({ length: MOMENTS_MAX }, (_, at) => at + 1) : [8]
+/** Each in a process that is killed in truth; every second one but for soaks. */
+const every = isSoak ? 1 : 2
+const moments = isLong
+  ? Array.from({ length: MOMENTS_MAX / every }, (_, at) => at * every + 1)
+  : [8]
 
 it('B12, D6, L7: killed at any moment, a workflow in code comes to the same receipts', {
   timeout: MOMENTS_MAX * 10_000

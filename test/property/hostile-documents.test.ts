@@ -9,11 +9,11 @@ import { defineBlock } from '../../src/code/index.js'
 import { DocumentWork, type Finding, type Json, limits } from '../../src/core/index.js'
 import { createRuntime, type Runtime } from '../../src/runtime/index.js'
 import { checkAisDocument } from '../../src/workflow/index.js'
-import { isLong, isTaken } from '../support/effort.js'
+import { cases, isTaken } from '../support/effort.js'
 import { OperationCount } from '../support/operations.js'
 
 /** Size of the smaller text of a pair, and how often the larger one has it. */
-const BYTES = isLong ? 16_000 : 4_000
+const BYTES = cases({ usual: 4_000, long: 8_000, soak: 16_000 })
 const TIMES = 4
 /** What the larger text may cost more than in proportion, and that whatever it costs is paid. */
 const GROWTH_MAX = 1.5 * TIMES

@@ -333,7 +333,7 @@ describe('W11: a transfer is sent once, though it would be another by now', () =
       const { result, boundaries } = await runScenario(whole.given)
       expect(result.status).toBe('done')
       expectOne(whole.chain, row)
-      const deaths = cases({ usual: 1, long: 2, soak: 40 })
+      const deaths = cases({ usual: 1, long: 1, soak: 40 })
       const step = Math.ceil(boundaries / deaths)
       for (let death = 1 + (place % step); death <= boundaries; death += step) {
         const one = scenario(kind, trouble, list)

@@ -113,12 +113,15 @@ export class Project {
 /** Commands whose next word names one of theirs. */
 const groups: ReadonlySet<string> = new Set(['approval', 'key', 'package', 'test', 'upgrade'])
 
-/** What a process does otherwise than another: its command, options and files, not their values. */
+/**
+ * What a process does otherwise than another: its command, options and files, not their values.
+ * Files that a test has numbered are alike.
+ */
 function formOf(args: readonly string[]): string {
   const commands = args.slice(0, groups.has(args[0] ?? '') ? 2 : 1)
   const others = args.slice(commands.length)
   const told = others.filter((word) => word.startsWith('-') || /^[\w-]+\.\w+$/.test(word))
-  return [...commands, ...told.sort()].join(' ')
+  return [...commands, ...told.map((word) => word.replace(/\d+/g, 'N')).sort()].join(' ')
 }
 
 /** Variables that may differ between commands of one process that do not overlap. */

@@ -4,7 +4,7 @@ import { type Hash, isTallyError, type Json, type JsonObject } from '../../../sr
 import { connectOwner, type OwnerClient } from '../../../src/owner/index.js'
 import { type ApproverName, approvers, signed } from '../approvers.js'
 import { openedConsole } from '../console/opened.js'
-import { isLong } from '../effort.js'
+import { cases } from '../effort.js'
 import type { Project } from '../project.js'
 import { type EffectClass, lone, OWNERS_TAG, SIGNED_RUN, subjectOf, type World } from './world.js'
 
@@ -38,11 +38,15 @@ export const nextId = () => {
   return `asked-${names}`
 }
 
+/** A process for each: what stops them is the same for each form. */
+const formsOfDearCallers = { usual: 1, long: 2, soak: Number.POSITIVE_INFINITY }
+
 /** Tries every form in which a caller could ask for a class; returns all that it got. */
 export async function ask(world: World, kind: EffectClass, caller: Caller, ownersRun: string) {
   const told: string[] = []
   const forms = await formsOf(world, kind, caller, ownersRun)
-  for (const form of caller.isDear && !isLong ? forms.slice(0, 1) : forms) {
+  const taken = caller.isDear === true ? cases(formsOfDearCallers) : forms.length
+  for (const form of forms.slice(0, taken)) {
     told.push(await form().then(textOf, textOf))
   }
   return told.join('\n')
