@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import * as agent from '../../src/agent/index.js'
-import * as block from '../../src/block/index.js'
+import * as blockCode from '../../src/code/index.js'
 import * as executor from '../../src/executor/index.js'
 import type { Registrations, RunHandle, RunResult } from '../../src/runtime/index.js'
 import * as testing from '../../src/testing/index.js'
@@ -54,7 +54,7 @@ export function goldenCode(name: string): Registrations {
   const { codeOf, worldOf, scenes } = modules
   const scene = scenes[name]
   if (scene === undefined) throw new Error(`there is no golden ledger ${name}`)
-  const code = codeOf({ ...block, ...agent, ...executor, ...testing }, worldOf(scene))
+  const code = codeOf({ ...blockCode, ...agent, ...executor, ...testing }, worldOf(scene))
   return Object.fromEntries(Object.entries(code).filter(([, value]) => value !== undefined))
 }
 

@@ -46,7 +46,7 @@ const reports = new Map<string, Testing.ImpurityReport>()
 
 const directory = realpathSync(mkdtempSync(join(tmpdir(), 'tally-detect-')))
 /** Its seventh line reads the clock; the compiled form has fewer lines. */
-const typed = `import { defineBlock } from '${builtModule('block/index.js')}'
+const typed = `import { defineBlock } from '${builtModule('code/index.js')}'
 interface Given {
   readonly a: number
 }

@@ -16,7 +16,7 @@ import { promisify } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { Worker } from 'node:worker_threads'
 import { gzip } from 'node:zlib'
-import { defineBlock } from '../../../../dist/src/block/index.js'
+import { defineBlock } from '../../../../dist/src/code/index.js'
 
 const block = (name, run) =>
   defineBlock({ name: name.replaceAll(' ', '_'), version: '1.0.0', sideEffects: 'none', run })

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { format, inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { z } from 'zod'
-import { defineBlock, EffectFailure } from '../../../../dist/src/block/index.js'
+import { defineBlock, EffectFailure } from '../../../../dist/src/code/index.js'
 
 const block = (name, run) => defineBlock({ name, version: '1.0.0', sideEffects: 'none', run })
 

@@ -1,5 +1,5 @@
 /** Blocks whose end is not seen. */
-import { defineBlock } from '../../../../dist/src/block/index.js'
+import { defineBlock } from '../../../../dist/src/code/index.js'
 
 const block = (name, run) => defineBlock({ name, version: '1.0.0', sideEffects: 'none', run })
 

@@ -1,7 +1,7 @@
 /**
  * Workflows in code with one planted bug each, as in `planted.mjs`, and one that keeps to `ctx`.
  */
-import { defineWorkflow } from '../../../../dist/src/block/index.js'
+import { defineWorkflow } from '../../../../dist/src/code/index.js'
 
 const flow = (name, run) => defineWorkflow({ name, version: '1.0.0', run })
 const pay = (ctx, input) => ctx.step('pay', () => fetch('https://bank.example'), input)

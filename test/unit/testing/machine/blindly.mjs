@@ -1,5 +1,5 @@
 /** A block with a fault, as a script of a counterexample imports it. */
-import { defineBlock } from '../../../../dist/src/block/index.js'
+import { defineBlock } from '../../../../dist/src/code/index.js'
 
 export const target = defineBlock({
   name: 'blindly',

@@ -31,7 +31,7 @@ const folder = mkdtempSync(join(root, 'dist', 'regressions-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const module = new URL('./blindly.mjs', import.meta.url).href
-builtModule('block/index.js')
+builtModule('code/index.js')
 const blindly: {
   readonly target: MachineTarget
   readonly options: Pick<MachineOptions, 'effects'>

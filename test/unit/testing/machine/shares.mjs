@@ -1,6 +1,6 @@
 /** Blocks as processes that share cases import them: a good one, and one with a fault. */
 import { z } from 'zod'
-import { defineBlock } from '../../../../dist/src/block/index.js'
+import { defineBlock } from '../../../../dist/src/code/index.js'
 import { collectorOptions } from '../../../../dist/src/testing/collector.js'
 
 const input = z.object({ amount: z.int().min(1).max(9) })

@@ -1,5 +1,5 @@
 /** A workflow in code with a fault, as a script of a counterexample imports it. */
-import { defineWorkflow } from '../../../../dist/src/block/index.js'
+import { defineWorkflow } from '../../../../dist/src/code/index.js'
 
 export const target = defineWorkflow({
   name: 'stubborn',
