@@ -1,15 +1,19 @@
-/** Frames of this library's own code, which stands between the caller and the call. */
-const own = /[\\/]src[\\/]code[\\/](function-context|caller-line|call-run)\.[jt]s/
-
 /**
  * Where code of a program calls this library, as `file:line:column`; undefined where engines do not
  * tell. Dear: for messages only.
  */
 export function callerLine(): string | undefined {
   const { stack = '' } = new Error('where')
-  for (const frame of stack.split('\n').slice(1)) {
-    const place = /(?:file:\/\/)?((?:[A-Za-z]:)?[^\s():]+:\d+:\d+)\)?$/.exec(frame.trim())?.[1]
-    if (place !== undefined && !own.test(place)) return place
-  }
-  return undefined
+  const places = stack.split('\n').flatMap(placeIn)
+  // What stands in one folder with this file is this library's, as it is compiled and as a bundle.
+  const own = folderOf(places[0] ?? '')
+  return places.find((place) => folderOf(place) !== own)
+}
+
+const folderOf = (place: string) => place.replace(/[^\\/]*$/, '')
+
+/** The place that a frame of a stack names. */
+function placeIn(frame: string): readonly string[] {
+  const place = /(?:file:\/\/)?((?:[A-Za-z]:)?[^\s():]+:\d+:\d+)\)?$/.exec(frame.trim())?.[1]
+  return place === undefined ? [] : [place]
 }
