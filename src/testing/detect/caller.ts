@@ -10,7 +10,7 @@ import type { Place } from './report.js'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const library = dirname(dirname(here)) + sep
-const edges = [here + sep, `${library}block${sep}code${sep}block.js`]
+const edges = [here + sep, `${library}code${sep}block.js`]
 const libraryFrames = `${sep}node_modules${sep}`
 
 export type Caller =

@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -95,6 +103,24 @@ describe('detectors of impurity (K8)', () => {
   it('K8: gives the line of the source where the module has a map to it', () => {
     const at = { file: join(directory, 'typed.ts'), line: 7 }
     expect(reports.get('typed')?.findings).toMatchObject([{ api: 'Date.now', at }])
+  })
+
+  it('K8: finds what a library does that is itself the code of a block', async () => {
+    const library = join(directory, 'node_modules', 'library')
+    mkdirSync(library, { recursive: true })
+    writeFileSync(join(library, 'package.json'), '{"type":"module","exports":"./index.js"}')
+    writeFileSync(join(library, 'index.js'), 'export const draw = () => Math.random()\n')
+    const file = join(directory, 'drawn.mjs')
+    writeFileSync(
+      file,
+      `import { defineBlock } from '${builtModule('code/index.js')}'
+import { draw } from 'library'
+export const drawn = defineBlock({ name: 'drawn', version: '1.0.0', run: draw })
+`
+    )
+    const { findings } = await detectImpurity({ module: file, export: 'drawn', input })
+    const at = { file: join(library, 'index.js'), line: 1 }
+    expect(findings).toMatchObject([{ api: 'Math.random', at }])
   })
 
   it('K8: does nothing outside while it looks', () => {
