@@ -14,7 +14,7 @@ import { verifyLocation } from '../../src/runtime/index.js'
 import { Quarantine } from '../../src/runtime/run/quarantine.js'
 import { Runs } from '../../src/runtime/run/runs.js'
 import { WiredRuntime } from '../../src/runtime/runtime.js'
-import { isLong } from './effort.js'
+import { isSoak } from './effort.js'
 import { standingTime } from './standing-time.js'
 
 /**
@@ -25,7 +25,7 @@ import { standingTime } from './standing-time.js'
  *
  * - A runtime is verified with the code that is registered, once its runs have stopped: its last
  *   chance before the sandbox closes. Above {@link REEXECUTED_RECEIPTS_MAX} receipts nothing is
- *   executed again, and in the usual form neither is what the test has just verified itself.
+ *   executed again, and but for soaks neither is what the test has just verified itself.
  * - A ledger without a runtime is verified by its bytes when it is closed; `ledgers.ts` opens it.
  * - A directory that other processes have written is verified by its bytes when it is removed.
  */
@@ -151,7 +151,7 @@ function placeOf(ledger: Ledger): string {
 async function verifyRuntime({ audit, ledger }: WiredRuntime): Promise<void> {
   verified.add(ledger)
   const { receipts, mode } = ledger.state()
-  const isKnown = !isLong && reexecuted.get(ledger) === placeOf(ledger)
+  const isKnown = !isSoak && reexecuted.get(ledger) === placeOf(ledger)
   const reexecute = receipts <= REEXECUTED_RECEIPTS_MAX && !isKnown
   await judge(`a runtime of ${receipts} receipts (${mode})`, () => audit.verify({ reexecute }))
 }
