@@ -341,7 +341,7 @@ describe('the table of SECURITY.md', () => {
     )
   })
 
-  // One row in three; all of them in the long form, as .ci/run has it.
+  // One row in five; all of them in the long form, as .ci/run has it.
   const walked = roads.filter((_, place) => isTaken(place, 5))
   it.each(walked)('holds for $road, $principal', { timeout: 120_000 }, async (row) => {
     const { road, principal } = row

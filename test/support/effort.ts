@@ -1,7 +1,7 @@
 /**
  * How much the tests do. `npm test` does what fits in a few minutes. `LONG=1`, as `.ci/run` sets
- * it, does all cases and types each form of a command once in a process of its own; `SOAK=1`
- * (`npm run soak`) takes fresh seeds and far more cases.
+ * it, does all cases but of what takes it longest, and types each form of a command once in a
+ * process of its own; `SOAK=1` (`npm run soak`) does all, with fresh seeds and far more of them.
  */
 export const isSoak = process.env['SOAK'] === '1'
 export const isLong = isSoak || process.env['LONG'] === '1'
