@@ -169,7 +169,7 @@ describe('the pages', () => {
     expect(kinds.filter((kind) => !page.includes(`| \`${kind}\` |`))).toEqual([])
   })
 
-  it('tell every reason of the block room', () => {
+  it('tell every reason of blocks', () => {
     const page = readPage('docs/spec/composite-document.md')
     expect(Object.values(reasons).filter((reason) => !page.includes(`\`${reason}\``))).toEqual([])
   })

@@ -1,6 +1,9 @@
 import type { Approvers, Hash, Json, JsonObject } from '../core/index.js'
 
-/** What a block is given and gives, and how its parent wants it done. All plain JSON. */
+/**
+ * What a block is given and gives, how its parent wants it done, and what both name: the classes of
+ * side effects, and the labels of failures. All plain JSON.
+ */
 
 /**
  * Highest class of effects a block may ask for; unset in a document means `non_idempotent` (B9).

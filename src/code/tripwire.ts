@@ -146,13 +146,13 @@ function guardDate(): () => void {
 function trip(api: string): void {
   const code = storage?.getStore()
   if (code === undefined) return
-  if (hears !== undefined) return hears({ api, line: callerLine() })
+  if (hears !== undefined) return hears({ api, line: lineOfProgram() })
   code.violation ??= new DeterminismViolation('determinism_violation', { api })
   throw code.violation
 }
 
 /** The first line of the stack that is neither this file's nor of a library. */
-function callerLine(): string {
+function lineOfProgram(): string {
   const lines = (new Error().stack ?? '').split('\n').slice(1)
   const own = lines.filter((line) => !/\bcode[/\\]tripwire\.[jt]s/.test(line))
   const user = own.find((line) => !/node:|[/\\]node_modules[/\\]/.test(line))

@@ -220,13 +220,13 @@ export class Attempt implements OpenAttempt {
 
   /** The outstanding effect with a number. */
   effectAt(seq: number | null): EffectRequest | undefined {
-    const call = this.#execution?.outstanding.get(seq ?? 0)
+    const call = this.callAt(seq)
     return call?.kind === 'effect' ? call : undefined
   }
 
   /** The outstanding call for a signal with a number. */
   signalAt(seq: number | null): SignalRequest | undefined {
-    const call = this.#execution?.outstanding.get(seq ?? 0)
+    const call = this.callAt(seq)
     return call?.kind === 'signal' ? call : undefined
   }
 
@@ -360,11 +360,7 @@ export class Attempt implements OpenAttempt {
   /** Whether the code, on the state as it is now, has gone on without the answer to a wait. */
   isPast(wait: WaitBegun): boolean {
     if (wait.seq === null || wait.seq === 0 || wait.reason === 'decision') return false
-    return this.isStarted && !this.#isReplaying && !this.#isAsked(wait)
-  }
-
-  #isAsked({ seq, requestHash }: WaitBegun): boolean {
-    return this.#execution?.outstanding.get(seq ?? 0)?.requestHash === requestHash
+    return this.isStarted && !this.#isReplaying && !this.#asksFor(wait)
   }
 
   /** What it waits for when it has nothing but waits left. */
@@ -420,19 +416,19 @@ export class Attempt implements OpenAttempt {
   }
 
   /** The call with a number that the code waits for. */
-  callAt(seq: number): Call | undefined {
-    return this.#execution?.outstanding.get(seq)
+  callAt(seq: number | null): Call | undefined {
+    return this.#execution?.outstanding.get(seq ?? 0)
   }
 
-  #asksFor({ seq, requestHash }: RecordedResult): boolean {
-    return this.#execution?.outstanding.get(seq)?.requestHash === requestHash
+  #asksFor({ seq, requestHash }: Pick<WaitBegun, 'seq' | 'requestHash'>): boolean {
+    return this.callAt(seq)?.requestHash === requestHash
   }
 
   #answer(answer: RecordedResult & { readonly body: Json }): void {
     if (!this.#asksFor(answer)) this.#diverged(answer)
     // A copy: what the code does to it must not change what is recorded.
     const body = copyJson(answer.body)
-    this.#execution?.outstanding.get(answer.seq)?.answer(answer.ok, body, answer.at)
+    this.callAt(answer.seq)?.answer(answer.ok, body, answer.at)
   }
 
   #diverged(entry: RecordedResult): never {
@@ -445,7 +441,7 @@ export class Attempt implements OpenAttempt {
       seq: entry.seq,
       effect: entry.effect,
       signed: entry.requestHash,
-      computed: this.#execution?.outstanding.get(entry.seq)?.requestHash ?? 'no call'
+      computed: this.callAt(entry.seq)?.requestHash ?? 'no call'
     })
   }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { reasons } from '../../../../src/code/request.js'
+import { reasons } from '../../../src/code/request.js'
 
-it('B5: the reasons of the block room are these labels, verbatim', () => {
+it('B5: the reasons of blocks are these labels, verbatim', () => {
   expect(Object.values(reasons)).toEqual([
     'invalid_graph',
     'unknown_node',
