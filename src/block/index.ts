@@ -116,6 +116,7 @@ export type {
 } from './run/journal.js'
 export type { Provider, UnfinishedJournals } from './run/provider.js'
 export type { RootBlock } from './run/root-block.js'
+export { type SentWrite, SentWrites } from './run/sent-writes.js'
 export {
   hashOfSignal,
   isForSignal,

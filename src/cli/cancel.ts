@@ -1,4 +1,4 @@
-import { isJsonObject } from '../core/index.js'
+import type { JournalEntry } from '../block/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { statusText } from './frame/render.js'
 import { openSession, type Session } from './frame/session.js'
@@ -27,23 +27,23 @@ export async function cancel(
   }
 }
 
-/** What a run that ended without its code has sent and never heard of. */
+/** What a run that ended without its code has sent, and may have done. */
 async function showDoubts(
   { output }: Frame,
   client: Session['client'],
   runId: string
 ): Promise<void> {
-  const sent = new Map<string, string>()
+  const { SentWrites } = await import('../block/index.js')
+  const sent = new SentWrites()
   let isWithoutCode = false
   for await (const { entry } of client.stream('journal', { id: runId })) {
-    if (!isJsonObject(entry)) continue
-    const { k, path = '', step = 0, seq = 0, requestHash = '', effect = '' } = entry
-    const call = [path, step, seq, requestHash].join(' ')
-    if (k === 'requested') sent.set(call, `${String(effect)} of ${String(path)}`)
-    else if (k === 'sealed') sent.delete(call)
-    else if (k === 'cancel') isWithoutCode = entry['withoutCode'] === true
+    // The journal gives back what the pump has written.
+    const read = entry as unknown as JournalEntry
+    sent.take(read)
+    if (read.k === 'cancel') isWithoutCode = read.withoutCode === true
   }
   if (!isWithoutCode) return
   output.line(text`ended without its code: nothing was performed, and nothing undone`)
-  for (const what of sent.values()) output.line(text`in doubt ${what}`)
+  const inDoubt = sent.all.filter(({ state }) => state === 'unknown')
+  for (const { effect, path } of inDoubt) output.line(text`in doubt ${effect} of ${path}`)
 }

@@ -17,8 +17,16 @@ export default defineConfig({
     block('bigint', () => 3n),
     block('asks', (_, { to }) => to, { input }),
     block('effect', (ctx) => ctx.effect('bank.ask', fails)),
-    block('slow', async (ctx) => ctx.sleep(60_000))
+    block('slow', async (ctx) => ctx.sleep(60_000)),
+    block('book', (ctx) => ctx.effect('hotel.book', () => 'h-1'), {
+      sideEffects: 'non_idempotent',
+      compensate: ({ response }) =>
+        ({ effect: 'hotel.cancel', request: response, sideEffects: 'idempotent' })
+    }),
+    block('write', (ctx) => ctx.effect('bank.pay', { ...fails, sideEffects: 'idempotent' }),
+      { sideEffects: 'idempotent', compensate: 'bank.refund' })
   ],
+  providers: ['hotel.cancel', 'bank.refund'].map((name) => ({ name, perform: () => null })),
   workflows: [
     defineWorkflow({ name: 'coded', version: '1.0.0', run: async (ctx) => {
       const first = () => { throw new TypeError('x is no function') }
@@ -73,5 +81,20 @@ describe('a run that failed is explained by tally diagnose', () => {
     expect(stdout, ran.stdout + ran.stderr + stderr).toMatch(/^.*\bfailed\b/)
     expect(stdout).toMatch(said)
     expect(stdout).not.toContain('nothing stands in its way')
+  })
+
+  it('C4, L7: a write that a rollback undid does not stay done, and one in doubt has not failed', async () => {
+    const document = {
+      ...{ schema, name: 'trip', version: '1.0.0', atomic: true, entry_point: 'book' },
+      nodes: { book: { block: 'book' }, write: { block: 'write' } },
+      transitions: { book: 'write' }
+    }
+    await project.write('trip.json', JSON.stringify(document))
+    await project.tally(['run', 'trip.json', '--id', 'trip'])
+    const { stdout } = await project.tally(['diagnose', 'trip'])
+    expect(stdout).toContain('sent hotel.book by root/book: was done, and was undone')
+    expect(stdout).toMatch(/sent hotel.cancel by root\/book~undo\S+ was done, and undoes another/)
+    expect(stdout).toContain('sent bank.pay by root/write: was sent; whether it took effect')
+    expect(stdout).not.toContain('stays')
   })
 })

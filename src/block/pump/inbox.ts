@@ -1,11 +1,10 @@
-import type { Outcome } from '../../code/index.js'
+import type { EffectRequest, Outcome } from '../../code/index.js'
 import { type Clock, type Json, limits, microtasksDone, type TallyError } from '../../core/index.js'
+import type { QueuePlace } from '../../queue/index.js'
 import type { RunFact } from '../run/decide.js'
 import type { SentSignal, SignalOutcome } from '../run/signals.js'
 import type { MessageOutcome, WaitMessage } from '../run/waits.js'
 import type { Attempt } from './attempt.js'
-import type { Reply } from './reply.js'
-import type { AdmittedEvent } from './turn.js'
 
 type FactOf<Kind extends RunFact['kind']> = Extract<RunFact, { readonly kind: Kind }>
 
@@ -14,6 +13,26 @@ export interface OutcomeEvent {
   readonly kind: 'outcome'
   readonly attempt: Attempt
   readonly outcome: Outcome
+}
+
+/** An effect that waited for its turn has it. */
+export interface Turn {
+  readonly isOrdered: boolean
+  /** Undefined: no queue knows of the effect. */
+  readonly place: QueuePlace | undefined
+}
+
+export interface AdmittedEvent {
+  readonly kind: 'admitted'
+  readonly attempt: Attempt
+  readonly call: EffectRequest
+  readonly turn: Turn
+}
+
+/** Where the sender of a message is given its outcome. */
+export interface Reply<Outcome> {
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (error: unknown) => void
 }
 
 export type PerformedFact = FactOf<'performed'> & { readonly attempt: Attempt }
@@ -322,3 +341,16 @@ const isFromPeople: ReadonlySet<PumpEvent['kind']> = new Set(['message', 'questi
 
 /** Facts that are posted when they are due. */
 const isTimed: ReadonlySet<PumpEvent['kind']> = new Set(['deadline', 'due', 'timer'])
+
+/** Gives the sender of a message its outcome, an error too: nothing may wait for ever (L3). */
+export async function told<Outcome>(
+  sender: Reply<Outcome>,
+  act: () => Promise<Outcome>
+): Promise<void> {
+  try {
+    sender.resolve(await act())
+  } catch (error) {
+    sender.reject(error)
+    throw error
+  }
+}

@@ -22,12 +22,11 @@ import type { Attempt } from './attempt.js'
 import { contradictedBy } from './body-calls.js'
 import { tellThrown } from './exceptions.js'
 import { runsAhead } from './host.js'
-import type { PumpEvent } from './inbox.js'
+import type { AdmittedEvent, PumpEvent, Turn } from './inbox.js'
 import type { PumpParts } from './parts.js'
 import { perform } from './performing.js'
 import { callServed, QueuedCalls } from './queued-calls.js'
 import { KeptBodies, type RecallPort, recallPortOf } from './recall.js'
-import type { AdmittedEvent, Turn } from './turn.js'
 
 /**
  * Does what becomes of the calls of one run's leaves: answered from an earlier attempt, sent,

@@ -3,8 +3,8 @@ import type { AttemptCommand } from '../chart/protocol.js'
 import type { LeftOutside, Requested, Sealed } from './entries.js'
 import type { SealedReference } from './journal.js'
 
-/** One write of an overlay's children, and what is known of it. */
-interface Write {
+/** One write, and what is known of it. */
+export interface Write {
   readonly asked: Requested
   sealed: Sealed | undefined
 }
@@ -52,7 +52,7 @@ export class Outside {
 
   /** What can be undone, the last first. */
   undoable(): readonly CompensableWrite[] {
-    const all = [...this.#writes.values()].filter(isCompensable)
+    const all = this.all.filter(isCompensable)
     return all.sort((one, other) => other.sealed.n - one.sealed.n)
   }
 
@@ -78,8 +78,13 @@ export class Outside {
     })
   }
 
+  /** Every write, in the order in which they were first asked for. */
+  get all(): readonly Write[] {
+    return [...this.#writes.values()]
+  }
+
   #remaining(): readonly Write[] {
-    return [...this.#writes.values()].filter(({ sealed }) => !isCertainlyNothing(sealed))
+    return this.all.filter(({ sealed }) => !isCertainlyNothing(sealed))
   }
 }
 
@@ -95,7 +100,8 @@ function isCompensable(write: Write): write is Write & CompensableWrite {
   return sealed?.ok === true && sealed.undo !== undefined && sealed.undo !== null
 }
 
-function isCertainlyNothing(sealed: Sealed | undefined): boolean {
+/** Whether it was answered that it did nothing. */
+export function isCertainlyNothing(sealed: Sealed | undefined): boolean {
   if (sealed === undefined || sealed.ok) return false
   return (sealed.body as { readonly definite?: boolean } | null)?.definite === true
 }

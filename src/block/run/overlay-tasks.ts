@@ -18,7 +18,7 @@ import type {
   LeafEvent,
   PumpCommand
 } from '../chart/protocol.js'
-import type { CancelAsked, LeftOutside, OutboxEntry, OverlayEnded } from './entries.js'
+import type { CancelAsked, LeftOutside, OutboxEntry, OverlayEnded, Requested } from './entries.js'
 import type { CompensableWrite } from './outside.js'
 
 /**
@@ -45,14 +45,23 @@ export function isDeferredTask(path: string): boolean {
   return path.endsWith(`${MARK}release`)
 }
 
+/** Where what undoes a write stands. */
+export function compensationPath({
+  path,
+  attempt,
+  seq
+}: Pick<Requested, 'path' | 'attempt' | 'seq'>): string {
+  return `${path}${MARK}undo.${attempt}.${seq}`
+}
+
 /** What undoes a write. */
 export function compensationTask(
   { asked, sealed }: CompensableWrite,
   around: Request
 ): OverlayTask {
-  const { path: at, step, attempt, seq, effect, key } = asked
+  const { path: at, step, seq, effect, key } = asked
   const { effect: by, request: payload, sideEffects } = sealed.undo
-  const path = `${at}${MARK}undo.${attempt}.${seq}`
+  const path = compensationPath(asked)
   const options: NodeOptions =
     sideEffects === 'non_idempotent' ? { sideEffects } : { sideEffects, recovery: [tryAgain] }
   const input: JsonObject = {

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../block/index.js'
+import { type JournalEntry, type SentWrite, SentWrites } from '../../block/index.js'
 import { type Exception, isJsonObject, isTallyError, type Json } from '../../core/index.js'
 import type { ServiceRequests } from '../../runtime/index.js'
 import type { ServiceClient } from '../frame/client.js'
@@ -31,36 +31,19 @@ export interface FailedAttempt {
   readonly exceptions: readonly Thrown[]
 }
 
-/** A write that was sent, and what is known of it. */
-export interface SentWrite {
-  readonly path: string
-  readonly effect: string
-  readonly key: string
-  readonly state: 'landed' | 'failed' | 'unknown'
-}
-
 /**
  * What failed in a run and what it had sent, whatever kind of run it is: read off its journal,
  * entry by entry.
  */
 export class FailureTrail {
   readonly #failed = new Map<string, FailedAttempt>()
-  readonly #sent = new Map<string, SentWrite>()
+  readonly #sent = new SentWrites()
 
   take(entry: JournalEntry): void {
+    this.#sent.take(entry)
     if (entry.k === 'settled') this.#settled(entry)
     // It was taken as done.
     else if (entry.k === 'decision' && entry.action === 'skip') this.#failed.delete(entry.path)
-    else if (entry.k === 'requested') {
-      const { path, effect, key } = entry
-      this.#sent.set(placeOf(entry), { path, effect, key, state: 'unknown' })
-    } else if (entry.k === 'sealed') {
-      const sent = this.#sent.get(placeOf(entry))
-      if (sent === undefined) return
-      const isUnknown = !entry.ok && reasonOf(entry.body) === 'unknown_outcome'
-      const state = entry.ok ? 'landed' : isUnknown ? 'unknown' : 'failed'
-      this.#sent.set(placeOf(entry), { ...sent, state })
-    }
   }
 
   #settled(entry: JournalEntry & { readonly k: 'settled' }): void {
@@ -84,16 +67,8 @@ export class FailureTrail {
   }
 
   get sent(): readonly SentWrite[] {
-    return [...this.#sent.values()]
+    return this.#sent.all
   }
-}
-
-function placeOf(entry: { readonly path: string; readonly step: number; readonly seq: number }) {
-  return `${entry.path} ${entry.step} ${entry.seq}`
-}
-
-function reasonOf(body: Json): Json {
-  return typeof body === 'object' && body !== null && 'reason' in body ? (body['reason'] ?? '') : ''
 }
 
 /** What failed, where, and what its code had thrown. */
@@ -163,12 +138,14 @@ export function overLines(
 function sentLines({ output }: Frame, sent: readonly SentWrite[]): readonly Text[] {
   const said = {
     landed: 'was done, and stays done',
+    undone: 'was done, and was undone',
     failed: 'was sent and failed',
     unknown: 'was sent; whether it took effect is not known'
   }
-  return sent.map(({ path, effect, key, state }) =>
-    joined([output.paint('bold', 'sent'), effect, `by ${path}:`, said[state], `(key ${key})`])
-  )
+  return sent.map(({ path, effect, key, state, isCompensation = false }) => {
+    const told = isCompensation && state === 'landed' ? 'was done, and undoes another' : said[state]
+    return joined([output.paint('bold', 'sent'), effect, `by ${path}:`, told, `(key ${key})`])
+  })
 }
 
 function adviceLines(
@@ -178,7 +155,9 @@ function adviceLines(
   exceptions: readonly Thrown[]
 ): readonly Text[] {
   const isOpen = sent.some(({ state }) => state === 'unknown')
-  const hasLanded = sent.some(({ state }) => state === 'landed')
+  const hasLanded = sent.some(
+    ({ state, isCompensation }) => state === 'landed' && isCompensation === undefined
+  )
   return [
     text`the run is over: correct the cause, and start it again under another id`,
     ...(hasLanded ? [text`what was done outside stays: undo it, or let the next run find it`] : []),

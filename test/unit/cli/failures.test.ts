@@ -54,7 +54,7 @@ describe('the trail of failures', () => {
     const trail = trailOf([
       ...[1, 2, 3, 4].map((seq) => sent('requested', seq, {})),
       sent('sealed', 1, { ok: true, body: null }),
-      sent('sealed', 2, { ok: false, body: { reason: 'refused' } }),
+      sent('sealed', 2, { ok: false, body: { reason: 'refused', definite: true } }),
       sent('sealed', 3, unknown),
       // A read is not journaled as a request.
       sent('sealed', 9, { ok: true, body: null })
