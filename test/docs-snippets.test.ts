@@ -12,7 +12,7 @@ import { loadExpressions } from '../src/expression/index.js'
 import { parseDocument } from '../src/runtime/index.js'
 import { checkAisDocument, parseProtocol } from '../src/workflow/index.js'
 import { builtFile } from './support/built.js'
-import { isLong, isTaken } from './support/effort.js'
+import { isLong, isSoak, isTaken } from './support/effort.js'
 import { typedHere } from './support/project.js'
 import {
   fileOf,
@@ -29,7 +29,8 @@ import {
  * against the built package, then run in a directory of its own; shell lines run the built command.
  * In the usual form every program is checked and those of one page in five are run; programs, and
  * lines that are nothing but commands, run in this process, which spares each the time that Node
- * takes to start and to load everything.
+ * takes to start and to load everything. In the long form all are run, the first of each page in
+ * processes of their own; in soaks all of them.
  */
 
 // Below the package, so that `tallystick` resolves to what is built.
@@ -66,6 +67,11 @@ function programsOf(page: string): readonly Program[] {
   return programs
 }
 
+/** Whether what stands at a place among those of its page has processes of its own. */
+function isAlone(place: number): boolean {
+  return isSoak || (isLong && place === 0)
+}
+
 function nameOf({ first }: Program): string {
   return `line-${first.line}`
 }
@@ -87,19 +93,20 @@ describe('snippets', () => {
   })
 
   for (const page of runPages.filter((_, place) => isTaken(place, 5))) {
-    for (const program of programsOf(page)) {
+    for (const [place, program] of programsOf(page).entries()) {
       it(`${page}:${program.first.line} runs`, async () => {
         const script = join(compiled, folderOf(page), `${nameOf(program)}.js`)
-        const { stdout, stderr, status } = isLong
+        const { stdout, stderr, status } = isAlone(place)
           ? run(process.execPath, [script], folder(page))
           : await ranHere(script, folder(page))
         expect({ stderr, status }).toEqual({ stderr: '', status: 0 })
         if (program.prints !== undefined) expect(stdout).toBe(program.prints)
       })
     }
-    for (const snippet of snippetsOf(page).filter(({ directive }) => directive === 'run')) {
+    const shells = snippetsOf(page).filter(({ directive }) => directive === 'run')
+    for (const [place, snippet] of shells.entries()) {
       it(`${page}:${snippet.line} runs in a shell`, async () => {
-        const commands = isLong ? undefined : commandsOf(snippet.text)
+        const commands = isAlone(place) ? undefined : commandsOf(snippet.text)
         const stdout =
           commands === undefined
             ? shell(snippet.text, folder(page))

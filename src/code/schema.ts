@@ -50,11 +50,22 @@ export function parseWith(schema: z.ZodType, value: unknown): Parsed {
   return { ok: false, problem: `${place}: ${issue?.code ?? 'invalid'}`, explanation }
 }
 
+// A memo of a pure function, not state: versions of a block share their schemas.
+const textsOfSchemas = new WeakMap<z.ZodType, string>()
+
 /** A schema as it stands in hashes: JSON Schema where it has one, else whose it is. */
 export function schemaJson(schema: TypedSchema | undefined): Json {
   if (schema === undefined) return null
-  const found = isZod(schema) ? inputJsonSchema(schema) : standardJson(schema)
-  return JSON.parse(JSON.stringify(found)) as Json
+  const text = isZod(schema) ? zodText(schema) : JSON.stringify(standardJson(schema))
+  return JSON.parse(text) as Json
+}
+
+function zodText(schema: z.ZodType): string {
+  const known = textsOfSchemas.get(schema)
+  if (known !== undefined) return known
+  const text = JSON.stringify(inputJsonSchema(schema))
+  textsOfSchemas.set(schema, text)
+  return text
 }
 
 function standardJson(schema: TypedSchema): unknown {

@@ -69,6 +69,6 @@ it('L6, D2: what was accepted outlives a kill, and is accepted once', async () =
       await tally.close()
       await rm(folder, { recursive: true, force: true })
     }),
-    { numRuns: cases({ usual: 1, long: 5, soak: 100 }) }
+    { numRuns: cases({ usual: 1, long: 3, soak: 100 }) }
   )
 })

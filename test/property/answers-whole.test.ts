@@ -13,7 +13,7 @@ import { cases } from '../support/effort.js'
 
 /** Whatever a person answers, a run takes all of it, or it changes nothing and asks as before. */
 
-const numRuns = cases({ usual: 15, long: 88, soak: 4_000 })
+const numRuns = cases({ usual: 15, long: 44, soak: 4_000 })
 
 async function waiting(run: RunHandle): Promise<OpenWait> {
   for await (const event of run) {

@@ -77,7 +77,7 @@ async function damaged(key: string, how: Damage): Promise<string> {
 const kindOf = (key: string) => key.split('/')[0] ?? ''
 const firstOf = (kind: string) => keys.findIndex((key) => kindOf(key) === kind)
 /** Of each kind the first ones; all in soaks. */
-const OF_A_KIND = cases({ usual: 1, long: 5, soak: Number.POSITIVE_INFINITY })
+const OF_A_KIND = cases({ usual: 1, long: 3, soak: Number.POSITIVE_INFINITY })
 const taken = () => keys.filter((key, at) => at < firstOf(kindOf(key)) + OF_A_KIND)
 
 describe.each(['removed', 'altered'] as const)('where any one record is %s', (how) => {

@@ -188,7 +188,7 @@ it('G2: whatever is archived, the state in force is whole, and no earlier one is
         await place.remove()
       }
     }),
-    { numRuns: cases({ usual: 15, long: 60, soak: 400 }) }
+    { numRuns: cases({ usual: 15, long: 30, soak: 400 }) }
   )
 })
 

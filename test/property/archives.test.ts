@@ -134,6 +134,6 @@ it('G1, G2, L6: whatever is archived, the ledger verifies, runs end, and ids are
         await place.remove()
       }
     }),
-    { numRuns: cases({ usual: 12, long: 33, soak: 300 }) }
+    { numRuns: cases({ usual: 12, long: 17, soak: 300 }) }
   )
 })

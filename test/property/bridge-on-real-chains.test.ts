@@ -12,7 +12,7 @@ import {
   oneOfEach,
   openBridgeOnChains
 } from '../support/bridge-on-chains.js'
-import { cases, isLong } from '../support/effort.js'
+import { cases, isLong, isSoak } from '../support/effort.js'
 import { Machine, openOn, type World } from '../support/lives.js'
 
 /**
@@ -253,7 +253,7 @@ describe('L7: a workflow over anvil and a Solana node', () => {
         expect([needed, chain, sides.length >= 2]).toEqual([needed, chain, true])
       }
     }
-    const step = isLong ? 1 : Math.ceil(all.length / 3)
+    const step = isSoak ? 1 : isLong ? 2 : Math.ceil(all.length / 3)
     for (let at = 0; at < all.length; at += step) {
       const boundaries = new Boundaries()
       boundaries.dieAt = all[at]
@@ -266,7 +266,7 @@ describe('L7: a workflow over anvil and a Solana node', () => {
   it('does so whichever commit or call its process dies around', { timeout: MS }, async () => {
     const whole = new Story(fair)
     await whole.expectOnce()
-    const deaths = cases({ usual: 2, long: 16, soak: 1_000 })
+    const deaths = cases({ usual: 2, long: 8, soak: 1_000 })
     const step = Math.ceil(whole.passed / deaths)
     for (let death = 1; death <= whole.passed; death += step) {
       await new Story({ ...fair, deaths: [death] }).expectOnce()
@@ -304,7 +304,7 @@ describe('L7: a workflow over anvil and a Solana node', () => {
           expect(story.reorgs).toBeGreaterThan(0)
         }
       ),
-      { numRuns: cases({ usual: 2, long: 8, soak: 500 }) }
+      { numRuns: cases({ usual: 2, long: 4, soak: 500 }) }
     )
   })
 })

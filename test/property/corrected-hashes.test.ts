@@ -96,7 +96,7 @@ describe.each(chains)('W13: a wallet on %s that names the hash', (id) => {
       const reference = await runScenario(whole.given)
       expectFound(whole, reference)
       expect(reference.boundaries).toBeGreaterThan(20)
-      const step = Math.ceil(reference.boundaries / cases({ usual: 4, long: 9, soak: 1_000 }))
+      const step = Math.ceil(reference.boundaries / cases({ usual: 4, long: 5, soak: 1_000 }))
       for (let death = 1; death <= reference.boundaries; death += step) {
         const one = scenario(id, story)
         expectFound(one, await runScenario(one.given, [death]))

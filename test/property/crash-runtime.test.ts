@@ -13,7 +13,7 @@ import { startWriter } from './crash-store/process.js'
 import { keyInForce } from './crash-store/rotate-worker.mjs'
 import { COUNTS_PER_RUN, workerBlocks, workerDocument } from './crash-store/runtime-worker.mjs'
 
-const KILLS = cases({ usual: 3, long: 8, soak: 100 })
+const KILLS = cases({ usual: 3, long: 5, soak: 100 })
 const ROTATION_KILLS = cases({ usual: 2, long: 3, soak: 60 })
 /** Longest life after the last rotation that is waited for, milliseconds: some take less. */
 const ROTATION_MS_MAX = 12

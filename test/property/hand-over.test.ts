@@ -64,7 +64,7 @@ async function load(client: Client, name: string, isOver: () => boolean) {
 
 describe('a rolling deploy', () => {
   it('L7, L13: loses nothing, does nothing twice, and its clients go on', async () => {
-    const deploys = cases({ usual: 2, long: 6, soak: 60 })
+    const deploys = cases({ usual: 2, long: 4, soak: 60 })
     let last = await deploy(0)
     await using client = await connect({ location: location() })
     let isOver = false

@@ -92,7 +92,7 @@ it('B12: code that passes through promises of its own before its calls ends, and
       expect(await run.result).toMatchObject({ status: 'done', response: { data: parts.length } })
       expect(await tally.verify()).toMatchObject({ ok: true, complete: true })
     }),
-    { numRuns: cases({ usual: 20, long: 250, soak: 2_000 }) }
+    { numRuns: cases({ usual: 20, long: 125, soak: 2_000 }) }
   )
 })
 
@@ -240,7 +240,7 @@ it('D3: code that races answers with promises of its own does as it does when it
       expect(report.failure).toBeUndefined()
       expect(report).toMatchObject({ ok: true, complete: true })
     }),
-    { numRuns: cases({ usual: 20, long: 250, soak: 2_000 }) }
+    { numRuns: cases({ usual: 20, long: 125, soak: 2_000 }) }
   )
 })
 
@@ -262,6 +262,6 @@ it('D3, D6: so it does where its process dies on the way', { timeout: 600_000 },
       )
       expect(result.status).toMatch(/^(done|failed)$/)
     }),
-    { numRuns: cases({ usual: 20, long: 200, soak: 2_000 }) }
+    { numRuns: cases({ usual: 20, long: 100, soak: 2_000 }) }
   )
 })

@@ -7,13 +7,13 @@ import { defineBlock } from '../../src/code/index.js'
 import { canonicalize, type Json } from '../../src/core/index.js'
 import { createRuntime, type Runtime } from '../../src/runtime/index.js'
 import { writtenInTurns } from '../../src/runtime/run/written-inputs.js'
-import { isLong } from '../support/effort.js'
+import { cases } from '../support/effort.js'
 import { stepsOf } from '../support/steps-between-turns.js'
 
 /** What other processes send a ledger's owner, and get of it, is written in turns as it is read. */
 
 const SLICE_STEPS = 10_000
-const VALUES = isLong ? 1_000_000 : 100_000
+const VALUES = cases({ usual: 100_000, long: 400_000, soak: 1_000_000 })
 const numbers: readonly Json[] = Array.from({ length: VALUES }, (_, index) => index % 10)
 
 /** Steps of one value: where it is read, and where it is written. */

@@ -14,7 +14,7 @@ import { HONEST, IMPURE, workerBlocks } from './quarantine-kill/worker.mjs'
 
 /** A quarantined run in processes that are killed with SIGKILL. */
 
-const HISTORIES = cases({ usual: 1, long: 4, soak: 40 })
+const HISTORIES = cases({ usual: 1, long: 2, soak: 40 })
 /** Lines of one life after which it is killed at the latest: a whole life prints nine. */
 const LINES_MAX = 9
 /** Longest life after that line, milliseconds. */

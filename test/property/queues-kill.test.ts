@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { builtModule } from '../support/built.js'
-import { isLong } from '../support/effort.js'
+import { isLong, isSoak } from '../support/effort.js'
 
 const worker = fileURLToPath(new URL('queues-kill/worker.mjs', import.meta.url))
 const library = builtModule('index.js')
@@ -60,9 +60,13 @@ function checkCounts(told: readonly Told[]): void {
   }
 }
 
-/** Every third moment of a life, as the deaths of three of them. */
+const LAST_MOMENT = 39
+/** Moments of a life, as the deaths of three of them: every third for soaks, every sixth else. */
+const every = isSoak ? 3 : 6
 const kills = isLong
-  ? Array.from({ length: 13 }, (_, place) => [place * 3 + 1, place * 3 + 2, 3])
+  ? Array.from({ length: Math.ceil(LAST_MOMENT / every) }, (_, place) => {
+      return [place * every + 1, place * every + 2, 3]
+    })
   : [[6, 11, 4]]
 
 // The rate over restarts is that of a clock which tests move: test/unit/runtime/run/rate-times.

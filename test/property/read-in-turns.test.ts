@@ -33,7 +33,7 @@ import { parseClientMessage, parseClientMessageInTurns } from '../../src/owner/i
 import { createRuntime, type Runtime } from '../../src/runtime/index.js'
 import { redactedService } from '../../src/runtime/service/redacted-service.js'
 import { startChatServer } from '../../src/testing/index.js'
-import { isLong } from '../support/effort.js'
+import { cases } from '../support/effort.js'
 import { stepsOf } from '../support/steps-between-turns.js'
 import { guestPackage } from '../unit/capability/guest.js'
 
@@ -41,7 +41,7 @@ import { guestPackage } from '../unit/capability/guest.js'
 const SLICE_STEPS = 10_000
 /** A message of MCP has no more than `limits.MCP_MESSAGE_VALUES_MAX`. */
 const MESSAGE_VALUES = 40_000
-const SIZE = isLong ? 4_000_000 : 400_000
+const SIZE = cases({ usual: 400_000, long: 1_600_000, soak: 4_000_000 })
 
 const secret = 's3cret-value-1234'
 /** Reads in many ways, and holds a secret. */

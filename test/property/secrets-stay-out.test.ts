@@ -11,7 +11,7 @@ import { secretsOf } from '../../src/intent/index.js'
 import { createRuntime, type WiredRuntime } from '../../src/runtime/index.js'
 import type { Telemetry } from '../../src/telemetry/index.js'
 import { Browser } from '../support/console/browser.js'
-import { cases, isLong } from '../support/effort.js'
+import { cases } from '../support/effort.js'
 import { agentOf, flowOf, nodeOf } from '../support/flows.js'
 import { PackageFolder } from '../support/packages.js'
 import { Project } from '../support/project.js'
@@ -277,13 +277,13 @@ describe('K16: secrets stay out of all that is written and told', () => {
 })
 
 const PIECE_OF_DEATH = 40
+/** One shape for each death in so many. */
+const DEATHS_OUT_OF = cases({ usual: all.length, long: 12, soak: 6 })
 
 describe('K16: a secret is not left behind by a process that dies', () => {
   const deaths = ['between request and answer', 'in the middle of the answer'] as const
-  const cases = deaths.flatMap((death, place) =>
-    all
-      .filter((_one, at) => (isLong ? at % 6 === place : at === place))
-      .map((one) => ({ death, ...one }))
+  const shapesOfDeaths = deaths.flatMap((death, place) =>
+    all.filter((_one, at) => at % DEATHS_OUT_OF === place).map((one) => ({ death, ...one }))
   )
   let flowProject: Project
   beforeAll(async () => {
@@ -299,7 +299,7 @@ describe('K16: a secret is not left behind by a process that dies', () => {
   })
   afterAll(() => flowProject.remove())
 
-  it.each(cases)(
+  it.each(shapesOfDeaths)(
     '$death, with a secret of the shape $shape',
     { timeout },
     async ({ death, name, secret }) => {

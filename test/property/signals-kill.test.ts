@@ -74,6 +74,6 @@ it('B3, W10, D2: a signal that was accepted outlives a kill, and is taken once',
       await tally.close()
       await rm(folder, { recursive: true, force: true })
     }),
-    { numRuns: cases({ usual: 1, long: 5, soak: 100 }) }
+    { numRuns: cases({ usual: 1, long: 3, soak: 100 }) }
   )
 })

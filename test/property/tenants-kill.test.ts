@@ -14,7 +14,7 @@ import { cases } from '../support/effort.js'
 
 const worker = fileURLToPath(new URL('tenants-kill/worker.mjs', import.meta.url))
 const library = builtModule('index.js')
-const LIVES = cases({ usual: 3, long: 8, soak: 40 })
+const LIVES = cases({ usual: 3, long: 5, soak: 40 })
 const TENANTS = 8
 
 const count = defineBlock({

@@ -362,7 +362,7 @@ describe('times and ends of waits', () => {
 })
 
 describe('many parked runs', () => {
-  const RUNS = cases({ usual: 60, long: 550, soak: 10_000 })
+  const RUNS = cases({ usual: 60, long: 275, soak: 10_000 })
 
   it(`B3: ${RUNS} parked runs are answered after reopening`, async () => {
     const machine = new Machine()

@@ -11,7 +11,7 @@ import { cases } from '../support/effort.js'
 
 /** The wallet of a node is a function of its chain and its signer, whatever was done before it. */
 
-const numRuns = cases({ usual: 10, long: 66, soak: 3_000 })
+const numRuns = cases({ usual: 10, long: 33, soak: 3_000 })
 
 interface Shape {
   readonly chain: number

@@ -8,7 +8,7 @@ import seeds from './seeds.json' with { type: 'json' }
 
 /** Seeds of one run; a night's run sets more. */
 const SEEDS = Number(
-  process.env['TALLY_SIMULATION_LEDGER_SEEDS'] ?? cases({ usual: 75, long: 440 })
+  process.env['TALLY_SIMULATION_LEDGER_SEEDS'] ?? cases({ usual: 75, long: 220, soak: 440 })
 )
 const FIRST_SEED = Number(process.env['TALLY_SIMULATION_FIRST_SEED'] ?? 1)
 

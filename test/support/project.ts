@@ -114,14 +114,15 @@ export class Project {
 const groups: ReadonlySet<string> = new Set(['approval', 'key', 'package', 'test', 'upgrade'])
 
 /**
- * What a process does otherwise than another: its command, options and files, not their values.
- * Files that a test has numbered are alike.
+ * What a process does otherwise than another: it starts for a command, loads the code of that and
+ * of the kinds of its files, and prints for people or for programs. All else `perform` does here.
  */
 function formOf(args: readonly string[]): string {
   const commands = args.slice(0, groups.has(args[0] ?? '') ? 2 : 1)
   const others = args.slice(commands.length)
-  const told = others.filter((word) => word.startsWith('-') || /^[\w-]+\.\w+$/.test(word))
-  return [...commands, ...told.map((word) => word.replace(/\d+/g, 'N')).sort()].join(' ')
+  const kinds = others.flatMap((word) => /^[\w-]+(\.\w+)$/.exec(word)?.[1] ?? [])
+  const printed = others.includes('--json') ? ['--json'] : []
+  return [...commands, ...new Set(kinds.sort()), ...printed].join(' ')
 }
 
 /** Variables that may differ between commands of one process that do not overlap. */

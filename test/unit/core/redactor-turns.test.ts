@@ -1,12 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalize, DocumentWork, type Json, limits, Redactor } from '../../../src/core/index.js'
-import { isLong } from '../../support/effort.js'
+import { cases } from '../../support/effort.js'
 import { encodings } from '../../support/secrets.js'
 import { stepsOf } from '../../support/steps-between-turns.js'
 
 const secret = 's3cret-value-1234'
-const LENGTH = isLong ? limits.VALUE_BYTES_MAX / 4 : 300_000
+const LENGTH = cases({
+  usual: 300_000,
+  long: limits.VALUE_BYTES_MAX / 8,
+  soak: limits.VALUE_BYTES_MAX / 4
+})
 const CHARS_OF_STEP = 16
 
 /**

@@ -245,7 +245,7 @@ describe('the memory of a signing pool', () => {
           })
         )
       }),
-      { numRuns: cases({ usual: 150, long: 550 }) }
+      { numRuns: cases({ usual: 150, long: 275, soak: 550 }) }
     )
   })
 })

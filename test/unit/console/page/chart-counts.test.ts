@@ -127,7 +127,7 @@ describe('B3: nodes of the chart', () => {
           expect(Object.fromEntries(edges)).toEqual(count(followed(executed)))
         }
       ),
-      { numRuns: cases({ usual: 40, long: 400, soak: 4_000 }) }
+      { numRuns: cases({ usual: 40, long: 200, soak: 4_000 }) }
     )
   })
 
@@ -143,7 +143,7 @@ describe('B3: nodes of the chart', () => {
         const { visits } = countsOf(past.steps, placesOf(graph))
         expect(Object.fromEntries(visits)).toEqual(count(executed))
       }),
-      { numRuns: cases({ usual: 20, long: 200, soak: 2_000 }) }
+      { numRuns: cases({ usual: 20, long: 100, soak: 2_000 }) }
     )
   })
 

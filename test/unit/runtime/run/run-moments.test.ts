@@ -245,7 +245,7 @@ describe('pictures that a run has kept', () => {
         await driven(store, circle(some, 240), reopenAfter)
         kept += (await shownAlike(store, 1)).length
       }),
-      { numRuns: cases({ usual: 3, long: 12, soak: 200 }) }
+      { numRuns: cases({ usual: 3, long: 8, soak: 200 }) }
     )
     expect(kept).toBeGreaterThan(0)
   })

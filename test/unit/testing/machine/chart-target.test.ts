@@ -90,7 +90,7 @@ const effects = {
 
 describe('a machine of XState', () => {
   it('keeps every promise: actors, actions, delays and events from outside', async () => {
-    const count = cases({ usual: 5, long: 66 })
+    const count = cases({ usual: 5, long: 33, soak: 66 })
     const target = { machine: payment, sideEffects }
     const report = await verifyMachine(target, {
       effects,

@@ -83,7 +83,7 @@ function ordered(sheets: number, trouble: Trouble = null): Case {
 
 describe('a flow of agents', () => {
   it('keeps every promise with answers of the shape that its nodes ask for', async () => {
-    const count = cases({ usual: 6, long: 44 })
+    const count = cases({ usual: 6, long: 22, soak: 44 })
     const report = await verifyMachine(target(office), { effects: ordering, cases: count })
     expect(report.cases).toBe(count)
     expect(report.coverage.transitions.taken).toBeGreaterThan(1)

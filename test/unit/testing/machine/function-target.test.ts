@@ -82,7 +82,7 @@ const paid = { 'flow.pay': { answer: () => ({ paid: true }) } } as const
 
 describe('a workflow in code', () => {
   it('keeps every promise: steps, an atomic part, a signal, a sleep, people and crashes', async () => {
-    const count = cases({ usual: 12, long: 66 })
+    const count = cases({ usual: 12, long: 33, soak: 66 })
     const report: MachineReport = await verifyMachine(checkout, {
       effects: world,
       cases: count,

@@ -68,7 +68,7 @@ describe('an honest machine', () => {
   it(
     'keeps every promise: the invoice example',
     async () => {
-      const count = cases({ usual: 6, long: 55 })
+      const count = cases({ usual: 6, long: 28, soak: 55 })
       const report = await verifyMachine(invoices, { ...invoiceOptions, cases: count })
       expect(report.cases).toBe(count)
       expect(report.crashes).toBeGreaterThan(count / 4)
@@ -122,7 +122,7 @@ describe('an honest machine', () => {
           concurrent: 2,
           people: { sign: (wait, answer) => nextSignature(wait, answer) },
           next: { blocks: [...blocks] },
-          cases: cases({ usual: 2, long: 11 })
+          cases: cases({ usual: 2, long: 6, soak: 11 })
         }
       )
       expect(report.lives).toBeGreaterThan(report.cases)

@@ -68,7 +68,7 @@ const fine = { 'network.request': { answers } }
 
 describe('a package', () => {
   it('keeps every promise with inputs of its manifest and answers of the network', async () => {
-    const count = cases({ usual: 8, long: 66 })
+    const count = cases({ usual: 8, long: 33, soak: 66 })
     const report = await verifyMachine(careful, { ...honest, concurrent: 2, cases: count })
     expect(report.cases).toBe(count)
     expect(report.crashes).toBeGreaterThan(0)
@@ -109,7 +109,7 @@ describe('a package', () => {
 
   it('is taken from a directory, with inputs of its own for what it describes in words', async () => {
     const wallet = join(root, 'examples/02-wallet/packages/wallet')
-    const options = { cases: cases({ usual: 4, long: 22 }), concurrent: 3 }
+    const options = { cases: cases({ usual: 4, long: 11, soak: 22 }), concurrent: 3 }
     const asked = await tallyErrorOf(verifyMachine({ package: wallet }, options))
     expect(asked.code).toBe('testing.inputs_missing')
     expect(asked.message).toContain('wallet.reserve')
@@ -140,7 +140,7 @@ describe('a package', () => {
     const runs = [3, 4].flatMap((by) => adds(by).inputs)
     const nodes = { north: { target: careful, runs }, south: { target: careful, runs } }
     const effects = { 'network.request': { answer: () => ({ status: 200 }) } }
-    for (let seed = 1; seed <= cases({ usual: 2, long: 22 }); seed += 1) {
+    for (let seed = 1; seed <= cases({ usual: 2, long: 11, soak: 22 }); seed += 1) {
       const first = await simulate({ seed, nodes, effects })
       const second = await simulate({ seed, nodes, effects })
       expect(second.trace).toBe(first.trace)

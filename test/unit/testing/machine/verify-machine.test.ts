@@ -15,7 +15,7 @@ const faults = plantedFaults.filter(({ promise }, place) => {
 
 describe('verifyMachine', () => {
   it.each(faults)('finds a block that $name', async ({ target, options, promise }) => {
-    const asked = { cases: cases({ usual: 20, long: 55 }), ...options }
+    const asked = { cases: cases({ usual: 20, long: 28, soak: 55 }), ...options }
     const error = await verifyMachine(target, asked).then(
       () => undefined,
       (thrown: unknown) => thrown

@@ -61,7 +61,7 @@ describe('a workflow of AIS', () => {
   it.each(['ask', 'broadcast'] as const)(
     'keeps every promise with answers made of what its protocols declare: writes %s',
     async (writes) => {
-      const count = cases({ usual: 6, long: 44 })
+      const count = cases({ usual: 6, long: 22, soak: 44 })
       const report = await verifyMachine(workflow(careful, writes), {
         eventually: {
           'nothing is paid twice': ({ deeds }) => deeds.length <= 1

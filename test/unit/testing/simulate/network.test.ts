@@ -12,7 +12,7 @@ import { firstFailure } from '../../../support/simulations.js'
 
 type Effects = Readonly<Record<string, SimulatedEffect>>
 
-const SEEDS = cases({ usual: 8, long: 66 })
+const SEEDS = cases({ usual: 8, long: 33, soak: 66 })
 const bank: Effects = { 'bank.pay': { answer: () => ({ reference: 'R-1' }) } }
 const quiet = { deaths: 0, disk: [], effects: [], people: [] } as const
 const over = (...network: readonly NetworkFault[]) => ({ ...quiet, network })
