@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../block/index.js'
+import type { JournalEntry, SentWrite } from '../block/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { statusText } from './frame/render.js'
 import { openSession, type Session } from './frame/session.js'
@@ -16,23 +16,32 @@ export async function cancel(
   const { output } = frame
   const session = await openSession(frame, 'run', { config: options.config })
   try {
+    const { client } = session
     const reason = options.reason === undefined ? {} : { reason: options.reason }
-    const view = await session.client.request('cancel', { id: runId, ...reason })
-    output.document('run', view)
+    const view = await client.request('cancel', { id: runId, ...reason })
+    const inDoubt = await doubtsOf(client, runId)
+    output.document('run', { ...view, ...(inDoubt === undefined ? {} : { inDoubt }) })
     output.line(text`${statusText(output.paint, view.status)} ${runId}`)
-    await showDoubts(frame, session.client, runId)
+    if (inDoubt !== undefined) {
+      output.line(text`ended without its code: nothing was performed, and nothing undone`)
+      for (const { effect, path, key } of inDoubt) {
+        output.line(text`in doubt ${effect} of ${path} (key ${key})`)
+      }
+    }
     return view.status === 'cancelled' ? exitCodes.done : exitCodes.failed
   } finally {
     await session.close()
   }
 }
 
-/** What a run that ended without its code has sent, and may have done. */
-async function showDoubts(
-  { output }: Frame,
+/**
+ * What a run that ended without its code has sent, and may have done; undefined of one that its
+ * code has ended.
+ */
+async function doubtsOf(
   client: Session['client'],
   runId: string
-): Promise<void> {
+): Promise<readonly SentWrite[] | undefined> {
   const { SentWrites } = await import('../block/index.js')
   const sent = new SentWrites()
   let isWithoutCode = false
@@ -42,8 +51,5 @@ async function showDoubts(
     sent.take(read)
     if (read.k === 'cancel') isWithoutCode = read.withoutCode === true
   }
-  if (!isWithoutCode) return
-  output.line(text`ended without its code: nothing was performed, and nothing undone`)
-  const inDoubt = sent.all.filter(({ state }) => state === 'unknown')
-  for (const { effect, path } of inDoubt) output.line(text`in doubt ${effect} of ${path}`)
+  return isWithoutCode ? sent.all.filter(({ state }) => state === 'unknown') : undefined
 }

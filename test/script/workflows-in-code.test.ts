@@ -46,3 +46,27 @@ it('B10: upgrade check says which step of an open run the code does not ask for'
   expect(stdout).toContain('its code asks for something else: called.1')
   expect(code).not.toBe(0)
 })
+
+it('K10, L7: cancel of a run whose code is not here says what is in doubt, to people and programs', async () => {
+  await project.write('empty.config.ts', 'export default {}')
+  for (const form of [[], ['--json']]) {
+    const id = `unsure${form.length}`
+    await project.tally(['run', '--workflow', 'unsure', '--id', id])
+    const words = ['cancel', id, '--config', 'empty.config.ts', ...form]
+    const { code, stdout, documents } = await project.tally(words)
+    expect(code).toBe(0)
+    const doubt = { effect: 'unsure.pay', path: 'root/pay', state: 'unknown' }
+    if (form.length > 0) expect(documents).toMatchObject([{ $type: 'run', inDoubt: [doubt] }])
+    else {
+      expect(stdout).toContain('ended without its code')
+      expect(stdout).toContain('in doubt unsure.pay of root/pay')
+    }
+  }
+})
+
+it('cancel of a run that its code ends lists no doubts', async () => {
+  await project.tally(['run', '--workflow', 'waits', '--id', 'ended'])
+  const { documents } = await project.tally(['cancel', 'ended', '--json'])
+  expect(documents).toMatchObject([{ $type: 'run', status: 'cancelled' }])
+  expect(documents[0]).not.toHaveProperty('inDoubt')
+})

@@ -116,9 +116,10 @@ function exactEvents(tooLarge: () => void): TransformStream<Uint8Array, Uint8Arr
       const complete = lines.take(decoder.decode(chunk, { stream: true })) ?? []
       try {
         if (isTooLong) throw new MessageTooLarge()
-        for (const line of complete) {
-          controller.enqueue(encoder.encode(`${await exactEvent(line)}\n`))
-        }
+        // One chunk for each that came: a message may have half a million lines.
+        let text = ''
+        for (const line of complete) text += `${await exactEvent(line)}\n`
+        if (text !== '') controller.enqueue(encoder.encode(text))
       } catch (error) {
         tooLarge()
         controller.error(error)
