@@ -18,6 +18,7 @@ export default defineConfig({
     block('asks', (_, { to }) => to, { input }),
     block('effect', (ctx) => ctx.effect('bank.ask', fails)),
     block('slow', async (ctx) => ctx.sleep(60_000)),
+    block('human', (ctx) => ctx.wait({ reason: 'external', request: {} })),
     block('book', (ctx) => ctx.effect('hotel.book', () => 'h-1'), {
       sideEffects: 'non_idempotent',
       compensate: ({ response }) =>
@@ -96,5 +97,17 @@ describe('a run that failed is explained by tally diagnose', () => {
     expect(stdout).toMatch(/sent hotel.cancel by root\/book~undo\S+ was done, and undoes another/)
     expect(stdout).toContain('sent bank.pay by root/write: was sent; whether it took effect')
     expect(stdout).not.toContain('stays')
+  })
+
+  it('what a run that was cancelled has sent is told, and what stays of it', async () => {
+    const nodes = { book: { block: 'book' }, human: { block: 'human' } }
+    const left = { ...one('book'), name: 'left', entry_point: 'book', nodes }
+    await project.write('left.json', JSON.stringify({ ...left, transitions: { book: 'human' } }))
+    await project.tally(['run', 'left.json', '--id', 'left'])
+    await project.tally(['cancel', 'left'])
+    const { stdout } = await project.tally(['diagnose', 'left'])
+    expect(stdout).toContain('sent hotel.book by root/book: was done, and stays done')
+    expect(stdout).toContain('what was done outside stays')
+    expect(stdout).not.toContain('correct the cause')
   })
 })

@@ -125,14 +125,21 @@ export function undecidedLines(
   ]
 }
 
-/** What a run that is over had sent, and what can be done about it. */
+/** A run that did not end well. */
+export interface OverRun {
+  readonly id: string
+  /** A step of it has failed, of which nothing else tells. */
+  readonly hasFailed: boolean
+}
+
+/** What a run that did not end well had sent, and what can be done about it. */
 export function overLines(
   frame: Frame,
-  runId: string,
+  run: OverRun,
   sent: readonly SentWrite[],
   exceptions: readonly Thrown[]
 ): readonly Text[] {
-  return [...sentLines(frame, sent), ...adviceLines(frame, runId, sent, exceptions)]
+  return [...sentLines(frame, sent), ...adviceLines(frame, run, sent, exceptions)]
 }
 
 function sentLines({ output }: Frame, sent: readonly SentWrite[]): readonly Text[] {
@@ -150,7 +157,7 @@ function sentLines({ output }: Frame, sent: readonly SentWrite[]): readonly Text
 
 function adviceLines(
   frame: Frame,
-  runId: string,
+  { id, hasFailed }: OverRun,
   sent: readonly SentWrite[],
   exceptions: readonly Thrown[]
 ): readonly Text[] {
@@ -159,10 +166,12 @@ function adviceLines(
     ({ state, isCompensation }) => state === 'landed' && isCompensation === undefined
   )
   return [
-    text`the run is over: correct the cause, and start it again under another id`,
+    ...(hasFailed
+      ? [text`the run is over: correct the cause, and start it again under another id`]
+      : []),
     ...(hasLanded ? [text`what was done outside stays: undo it, or let the next run find it`] : []),
     ...(isOpen ? [text`ask the receiver by the key, before it is sent again`] : []),
-    ...(exceptions.length > 0 ? [] : [text`no exception of it was kept`]),
-    commandText(frame, ['show', runId, '--journal'])
+    ...(hasFailed && exceptions.length === 0 ? [text`no exception of it was kept`] : []),
+    commandText(frame, ['show', id, '--journal'])
   ]
 }
