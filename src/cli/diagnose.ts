@@ -87,11 +87,8 @@ export async function diagnose(
       output.line(line)
     }
     for (const line of failed.flatMap((one) => failureLines(frame, one))) output.line(line)
-    const isBad = status === 'failed' || status === 'cancelled'
-    if (isBad && failed.length + writes.length > 0) {
-      const run = { id: runId, hasFailed: status === 'failed' && failed.length > 0 }
-      for (const line of overLines(frame, run, writes, thrown)) output.line(line)
-    }
+    const run = { id: runId, status, failed }
+    for (const line of overLines(frame, run, writes, thrown)) output.line(line)
     for (const line of past.flatMap((one) => earlierLines(frame, one))) output.line(line)
     for (const line of checks.flatMap((check) => checkLines(frame, runId, check))) output.line(line)
     // What is unknown, or could not be asked, is no fault of the run unless it was to be found out.

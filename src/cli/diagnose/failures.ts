@@ -125,20 +125,22 @@ export function undecidedLines(
   ]
 }
 
-/** A run that did not end well. */
-export interface OverRun {
+/** A run, and the steps of it that failed and of which nothing else tells. */
+export interface DiagnosedRun {
   readonly id: string
-  /** A step of it has failed, of which nothing else tells. */
-  readonly hasFailed: boolean
+  readonly status: string
+  readonly failed: readonly FailedAttempt[]
 }
 
-/** What a run that did not end well had sent, and what can be done about it. */
+/** What a run that did not end well had sent, and what can be done about it; nothing of others. */
 export function overLines(
   frame: Frame,
-  run: OverRun,
+  run: DiagnosedRun,
   sent: readonly SentWrite[],
   exceptions: readonly Thrown[]
 ): readonly Text[] {
+  const isBad = run.status === 'failed' || run.status === 'cancelled'
+  if (!isBad || run.failed.length + sent.length === 0) return []
   return [...sentLines(frame, sent), ...adviceLines(frame, run, sent, exceptions)]
 }
 
@@ -157,10 +159,11 @@ function sentLines({ output }: Frame, sent: readonly SentWrite[]): readonly Text
 
 function adviceLines(
   frame: Frame,
-  { id, hasFailed }: OverRun,
+  { id, status, failed }: DiagnosedRun,
   sent: readonly SentWrite[],
   exceptions: readonly Thrown[]
 ): readonly Text[] {
+  const hasFailed = status === 'failed' && failed.length > 0
   const isOpen = sent.some(({ state }) => state === 'unknown')
   const hasLanded = sent.some(
     ({ state, isCompensation }) => state === 'landed' && isCompensation === undefined
