@@ -1,7 +1,8 @@
 /**
- * `npm run soak` runs the property tests with fresh seeds and larger counts. `npm run soak -- seeds
- * COUNT [FIRST] [PROCESSES]` simulates COUNT seeds from FIRST on (default 1) in so many processes
- * (default 2): a seed that fails is kept in `test/simulate/seeds.json`, which the tests repeat.
+ * `npm run soak` runs all tests with fresh seeds and larger counts; `npm run soak -- test/property`
+ * those below a folder. `npm run soak -- seeds COUNT [FIRST] [PROCESSES]` simulates COUNT seeds
+ * from FIRST on (default 1) in so many processes (default 2): a seed that fails is kept in
+ * `test/simulate/seeds.json`, which the tests repeat.
  */
 import { fork, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -20,8 +21,7 @@ else if (what === 'seeds') process.exitCode = await simulateAll(...given.map(Num
 else {
   buildIfStale()
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  const rooms = ['test/property', 'test/simulate', 'test/unit/audit']
-  const arguments_ = [vitest, 'run', ...rooms, ...process.argv.slice(2)]
+  const arguments_ = [vitest, 'run', ...process.argv.slice(2)]
   const env = { ...process.env, SOAK: '1' }
   const { status } = spawnSync(process.execPath, arguments_, { cwd: root, stdio: 'inherit', env })
   process.exitCode = status ?? 1

@@ -116,7 +116,6 @@ export type {
 } from './run/journal.js'
 export type { Provider, UnfinishedJournals } from './run/provider.js'
 export type { RootBlock } from './run/root-block.js'
-export { type SentWrite, SentWrites } from './run/sent-writes.js'
 export {
   hashOfSignal,
   isForSignal,
@@ -126,3 +125,4 @@ export {
 } from './run/signals.js'
 export { attributionOf, runUnitId, seedOf, singleStepUnitId, unitIdOf } from './run/unit.js'
 export type { MessageOutcome, WaitMessage } from './run/waits.js'
+export { type WriteOutside, WritesOutside } from './run/writes-outside.js'

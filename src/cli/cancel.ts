@@ -1,4 +1,4 @@
-import type { JournalEntry, SentWrite } from '../block/index.js'
+import type { JournalEntry, WriteOutside } from '../block/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { statusText } from './frame/render.js'
 import { openSession, type Session } from './frame/session.js'
@@ -41,9 +41,9 @@ export async function cancel(
 async function doubtsOf(
   client: Session['client'],
   runId: string
-): Promise<readonly SentWrite[] | undefined> {
-  const { SentWrites } = await import('../block/index.js')
-  const sent = new SentWrites()
+): Promise<readonly WriteOutside[] | undefined> {
+  const { WritesOutside } = await import('../block/index.js')
+  const sent = new WritesOutside()
   let isWithoutCode = false
   for await (const { entry } of client.stream('journal', { id: runId })) {
     // The journal gives back what the pump has written.

@@ -1,4 +1,4 @@
-import { type JournalEntry, type SentWrite, SentWrites } from '../../block/index.js'
+import { type JournalEntry, type WriteOutside, WritesOutside } from '../../block/index.js'
 import { type Exception, isJsonObject, isTallyError, type Json } from '../../core/index.js'
 import type { ServiceRequests } from '../../runtime/index.js'
 import type { ServiceClient } from '../frame/client.js'
@@ -37,7 +37,7 @@ export interface FailedAttempt {
  */
 export class FailureTrail {
   readonly #failed = new Map<string, FailedAttempt>()
-  readonly #sent = new SentWrites()
+  readonly #sent = new WritesOutside()
 
   take(entry: JournalEntry): void {
     this.#sent.take(entry)
@@ -66,7 +66,7 @@ export class FailureTrail {
     }))
   }
 
-  get sent(): readonly SentWrite[] {
+  get sent(): readonly WriteOutside[] {
     return this.#sent.all
   }
 }
@@ -100,7 +100,7 @@ export function exceptionLines(exception: Exception, prefix = ''): readonly Text
 
 /** What is known of steps about which a person decides. */
 export interface Undecided {
-  readonly writes: readonly SentWrite[]
+  readonly writes: readonly WriteOutside[]
   readonly thrown: readonly Thrown[]
   readonly waits: readonly { readonly token: string; readonly request: Json }[]
 }
@@ -136,7 +136,7 @@ export interface DiagnosedRun {
 export function overLines(
   frame: Frame,
   run: DiagnosedRun,
-  sent: readonly SentWrite[],
+  sent: readonly WriteOutside[],
   exceptions: readonly Thrown[]
 ): readonly Text[] {
   const isBad = run.status === 'failed' || run.status === 'cancelled'
@@ -144,7 +144,7 @@ export function overLines(
   return [...sentLines(frame, sent), ...adviceLines(frame, run, sent, exceptions)]
 }
 
-function sentLines({ output }: Frame, sent: readonly SentWrite[]): readonly Text[] {
+function sentLines({ output }: Frame, sent: readonly WriteOutside[]): readonly Text[] {
   const said = {
     landed: 'was done, and stays done',
     undone: 'was done, and was undone',
@@ -160,7 +160,7 @@ function sentLines({ output }: Frame, sent: readonly SentWrite[]): readonly Text
 function adviceLines(
   frame: Frame,
   { id, status, failed }: DiagnosedRun,
-  sent: readonly SentWrite[],
+  sent: readonly WriteOutside[],
   exceptions: readonly Thrown[]
 ): readonly Text[] {
   const hasFailed = status === 'failed' && failed.length > 0

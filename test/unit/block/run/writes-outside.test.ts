@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { JournalEntry, OverlayEnded } from '../../../../src/block/run/entries.js'
-import { SentWrites } from '../../../../src/block/run/sent-writes.js'
+import { WritesOutside } from '../../../../src/block/run/writes-outside.js'
 import { journalNamed } from '../../../support/inspected.js'
 
 const scenes = readdirSync(new URL('../../../vectors/journals', import.meta.url))
@@ -13,7 +13,7 @@ function entriesOf(name: string): readonly JournalEntry[] {
 }
 
 function writesIn(entries: readonly JournalEntry[]) {
-  const writes = new SentWrites()
+  const writes = new WritesOutside()
   for (const entry of entries) writes.take(entry)
   return writes.all
 }

@@ -3,7 +3,7 @@ import { isCertainlyNothing, Outside } from './outside.js'
 import { compensationPath, isDeferredTask, isOverlayTask } from './overlay-tasks.js'
 
 /** A write that a run has sent, and what is known of it. */
-export interface SentWrite extends Pick<Requested, 'path' | 'step' | 'effect' | 'key'> {
+export interface WriteOutside extends Pick<Requested, 'path' | 'step' | 'effect' | 'key'> {
   /** `failed`: it certainly did nothing; `undone`: it had landed, and a rollback undid it. */
   readonly state: 'landed' | 'undone' | 'failed' | 'unknown'
   /** It undoes another. */
@@ -11,11 +11,15 @@ export interface SentWrite extends Pick<Requested, 'path' | 'step' | 'effect' | 
 }
 
 /**
- * What a whole run has sent outside, for people who look at it: read off its journal alone.
+ * What a whole run has sent outside, for people who look at it: read off its journal alone. What
+ * evidence states of it, by its format, is in `SentEffects`.
  *
  * Owns: its writes, and which of them were undone.
+ *
+ * - L7 A write whose failure is not certain may have happened, whatever its reason says.
+ * - C4 What a rollback left stands, and nothing else of it does.
  */
-export class SentWrites {
+export class WritesOutside {
   readonly #outside = new Outside()
   /** Compensations that succeeded. */
   readonly #undone = new Set<string>()
@@ -32,7 +36,7 @@ export class SentWrites {
   }
 
   /** In the order in which they were first asked for. */
-  get all(): readonly SentWrite[] {
+  get all(): readonly WriteOutside[] {
     return this.#outside.all.map(({ asked, sealed }) => {
       const { path, step, effect, key } = asked
       const state = this.#stateOf(asked, sealed)
@@ -41,7 +45,7 @@ export class SentWrites {
     })
   }
 
-  #stateOf(asked: Requested, sealed: Sealed | undefined): SentWrite['state'] {
+  #stateOf(asked: Requested, sealed: Sealed | undefined): WriteOutside['state'] {
     if (isCertainlyNothing(sealed)) return 'failed'
     if (sealed?.ok !== true) return 'unknown'
     return this.#undone.has(stepName(compensationPath(asked), asked.step)) ? 'undone' : 'landed'
