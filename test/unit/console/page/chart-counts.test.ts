@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { defineBlock, defineWorkflow } from '../../../../src/code/index.js'
 import {
   countsOf,
@@ -18,8 +18,6 @@ import '../../../support/seed.js'
 
 /** What the chart says was executed, compared with what actors were told to execute. */
 
-afterEach(() => vi.restoreAllMocks())
-
 const give = defineBlock({ name: 'give', version: '1.0.0', sideEffects: 'none', run: () => 1 })
 const fails = defineBlock({
   name: 'fails',
@@ -28,16 +26,24 @@ const fails = defineBlock({
   run: (ctx) => ctx.fail('no_luck')
 })
 
-/** Executions in their order, by path. */
-function watched(): string[] {
-  const executed: string[] = []
-  const { moved } = RunMoments.prototype
-  vi.spyOn(RunMoments.prototype, 'moved').mockImplementation(function (this: RunMoments, ...move) {
-    const [path, { type }] = move
-    if (type === 'block.execute' && path !== 'root') executed.push(path)
-    return moved.apply(this, move)
-  })
-  return executed
+/** Executions in their order, by path, until it ends. No mock: that would keep each call's run. */
+class Watched implements Disposable {
+  readonly executed: string[] = []
+  readonly #moved = RunMoments.prototype.moved
+
+  constructor() {
+    const { executed } = this
+    const moved = this.#moved
+    RunMoments.prototype.moved = function (...move) {
+      const [path, { type }] = move
+      if (type === 'block.execute' && path !== 'root') executed.push(path)
+      return moved.apply(this, move)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    RunMoments.prototype.moved = this.#moved
+  }
 }
 
 interface Shown {
@@ -55,13 +61,12 @@ async function shownOf(tally: WiredRuntime): Promise<Shown> {
 }
 
 async function played(document: Json): Promise<Shown & { readonly executed: readonly string[] }> {
-  const executed = watched()
+  using watched = new Watched()
   const tally = await openOn(openMemoryStore(), { blocks: [give, fails] })
   await tally.begin(document, { id: 'r', inputs: {} }).result
   const shown = await shownOf(tally)
   await tally.close()
-  vi.restoreAllMocks()
-  return { ...shown, executed }
+  return { ...shown, executed: watched.executed }
 }
 
 const count = (paths: readonly string[]) =>
