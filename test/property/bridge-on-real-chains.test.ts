@@ -253,6 +253,7 @@ describe('L7: a workflow over anvil and a Solana node', () => {
         expect([needed, chain, sides.length >= 2]).toEqual([needed, chain, true])
       }
     }
+    // Every second one, but for soaks.
     const step = isSoak ? 1 : isLong ? 2 : Math.ceil(all.length / 3)
     for (let at = 0; at < all.length; at += step) {
       const boundaries = new Boundaries()

@@ -9,18 +9,21 @@ import { defineBlock } from '../../src/code/index.js'
 import { DocumentWork, inSlices, type Json, limits } from '../../src/core/index.js'
 import { createRuntime, type Runtime } from '../../src/runtime/index.js'
 import { checkAisDocument } from '../../src/workflow/index.js'
-import { cases, isLong, isSoak } from '../support/effort.js'
+import { isLong, isSoak } from '../support/effort.js'
 import { stepsOf } from '../support/steps-between-turns.js'
 
 /** A slice that is nearly full, and the longest piece: an expression of loops in each other. */
 const STEPS_BETWEEN_TURNS_MAX = 6 * limits.DOCUMENT_SLICE_STEPS
 
-const BYTES = cases({ usual: 250_000, long: 125_000, soak: 250_000 })
+const BYTES = 250_000
+/** Of those that the long form alone reads. */
+const OTHER_BYTES = 125_000
 const MOST_BYTES = 0.95 * limits.DOCUMENT_BYTES_MAX
 
 /** The first of a kind is read by all, in the long form as large as it may be; the others there. */
 function bytesOf(isFirst: boolean): number {
-  return isSoak || (isLong && isFirst) ? MOST_BYTES : BYTES
+  if (isSoak || (isLong && isFirst)) return MOST_BYTES
+  return isFirst ? BYTES : OTHER_BYTES
 }
 
 /** Of each reader, those of whose parts one is as large as the document. */

@@ -104,7 +104,7 @@ describe('W11: a transfer that is stuck and replaced', () => {
       const reference = await runScenario(whole.given)
       expectOne(whole.chain, reference, weather.lands)
       expect(reference.boundaries).toBeGreaterThan(20)
-      const step = Math.ceil(reference.boundaries / cases({ usual: 5, long: 5, soak: 1_000 }))
+      const step = Math.ceil(reference.boundaries / cases({ usual: 5, long: 7, soak: 1_000 }))
       for (let death = 1; death <= reference.boundaries; death += step) {
         const one = scenario(weather)
         expectOne(one.chain, await runScenario(one.given, [death]), weather.lands)

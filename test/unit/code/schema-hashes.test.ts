@@ -242,6 +242,17 @@ describe('a schema made by zod 4.3.6', () => {
   )
 })
 
+it('is given to each block that has it as a value of its own', () => {
+  const input = pinned.object({ a: pinned.string() })
+  const blocks = ['one', 'two'].map((name) => {
+    return defineBlock({ name, version: '1.0.0', input, run: () => null })
+  })
+  const [one, two] = blocks.map(({ inputSchema }) => inputSchema)
+  expect(one).toMatchObject({ properties: { a: { type: 'string' } } })
+  expect(two).toEqual(one)
+  expect(two).not.toBe(one)
+})
+
 it('has its hash also once it has been used', () => {
   const folderBy = (z: Zod) => {
     const folder = z.object({
