@@ -134,10 +134,14 @@ describe('events of AIS', () => {
     const text = JSON.stringify(engineEvents(ended))
     expect(text).not.toContain('"raw"')
     const [first, ...others] = structuredClone(waiting) as JsonObject[]
-    const started = { ...first, definition: null, input: { ctx: { private_key: '0xabc' } } }
+    const started = {
+      ...first,
+      definition: null,
+      input: { ctx: { private_key: `0x${'5ec2e7'.repeat(8)}` } }
+    }
     const checkpoint = JSON.stringify(engineCheckpoint([started as Json, ...others]))
     expect(checkpoint).toContain('"private_key":"[REDACTED]"')
-    expect(checkpoint).not.toContain('0xabc')
+    expect(checkpoint).not.toContain('5ec2e7')
   })
 })
 

@@ -317,7 +317,7 @@ describe('network.request', () => {
 })
 
 describe('secrets of network.request', () => {
-  const canary = 'canary/+4711'
+  const canary = 'canary/+feather'
   const secrets = secretsOf({ BANK_TOKEN: `${canary}\n`, EMPTY: '' })
   const policy = {
     allowLoopback: true,
@@ -340,7 +340,7 @@ describe('secrets of network.request', () => {
     })
     const told = JSON.stringify(answer)
     expect(told).not.toContain('canary')
-    expect(told).not.toContain('4711')
+    expect(told).not.toContain('feather')
   })
 
   it('go to hosts and with packages that were named, and nowhere else', async () => {
