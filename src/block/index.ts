@@ -43,7 +43,7 @@ export {
   reportingDiagnostics
 } from './document/definition.js'
 export { drawChart, drawGraph, drawSource, mermaidId } from './document/draw.js'
-export { lintDocument, lintingDocument, lintingReferences } from './document/lint.js'
+export { lintDocument, lintingDocument } from './document/lint.js'
 export {
   type ParsedComposite,
   type ParsedPlan,

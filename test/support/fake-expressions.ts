@@ -15,7 +15,9 @@ export const fakeExpressions: CompileExpressions = {
     const match = /^([\w.-]+)(?:\s*(==|<)\s*(\d+))?$/.exec(text)
     if (match === null) throw new Error(`cannot compile ${text}`)
     const [, path = '', operator, number] = match
+    const [root = '', ...rest] = path.split('.')
     return {
+      references: [{ root, path: rest }],
       evaluate: (bindings) => {
         const found = resolve(path, bindings)
         if (!found.ok) return found

@@ -9,7 +9,7 @@ export interface CompileExpressions {
   compileCondition(
     expression: string,
     options: { readonly roots: readonly string[] }
-  ): CompiledExpression<boolean>
+  ): CompiledExpression<boolean> & References
   /** A value of lit / ref / cel / object / array. */
   compileValue(value: Json, options: { readonly roots: readonly string[] }): CompiledValue
   /** The same in pieces; without it a value is compiled at once. */
@@ -23,8 +23,10 @@ export interface CompiledExpression<Result> {
   evaluate(bindings: Bindings): Evaluated<Result>
 }
 
-export interface CompiledValue extends CompiledExpression<Json> {
-  /** What it reads, from its syntax tree. */
+export interface CompiledValue extends CompiledExpression<Json>, References {}
+
+interface References {
+  /** What is read, from the syntax tree. */
   readonly references: readonly ValueReference[]
 }
 

@@ -6,7 +6,14 @@ import {
   compositeChartVersion
 } from '../../../machines/composite.js'
 import { highest } from '../../code/index.js'
-import { hashingJson, isSliceFull, type Pieces, passSteps, spendWork } from '../../core/index.js'
+import {
+  hashingJson,
+  isSliceFull,
+  type Json,
+  type Pieces,
+  passSteps,
+  spendWork
+} from '../../core/index.js'
 import { makingCompositeLogic } from '../chart/composite.js'
 import type {
   CompositeGraph,
@@ -108,7 +115,7 @@ function* planOf(
       options: optionsOf(node, node.onError === 'ask', yield* session.ceilings(node, child, path)),
       input: yield* planned(values.inputs.get(name) ?? null),
       contextKeys: node.context,
-      confirmWhen: session.confirmWhen(node, path),
+      confirmWhen: yield* session.confirmWhen(node, { ...place, path }),
       branches: yield* branchesOf(definition, name, place, session),
       keptAt: responses.placeOf(name)
     })
@@ -134,19 +141,16 @@ function* planOf(
 function* branchesOf(
   { transitions }: CompositeDefinition,
   name: string,
-  { path }: CompileContext,
+  place: CompileContext,
   session: CompileSession
 ): Pieces<readonly PlannedBranch[]> {
   const branches: PlannedBranch[] = []
   for (const [index, branch] of (entryOf(transitions, name) ?? []).entries()) {
     passSteps(1)
     if (isSliceFull()) yield
-    const resolved = session.condition(branch.condition)
-    if (!resolved.ok) {
-      const at = [...path, 'transitions', name, index, 'condition']
-      session.refuse('condition_resolution_error', at, resolved.problem)
-      continue
-    }
+    const path = [...place.path, 'transitions', name, index, 'condition']
+    const resolved = yield* session.condition(branch.condition, { ...place, path })
+    if (resolved === undefined) continue
     const { predicate, label } = resolved
     branches.push({ target: branch.target, condition: predicate, label })
     // What stands behind a branch that always matches is never reached.
@@ -158,17 +162,19 @@ function* branchesOf(
 function* valuesOf(
   definition: CompositeDefinition,
   children: ReadonlyMap<string, CompiledNode>,
-  { path }: CompileContext,
+  { path, isUsed }: CompileContext,
   session: CompileSession
 ): Pieces<GraphValues> {
-  const roots = ['request', 'nodes']
+  const nodes = new Set(Object.keys(definition.nodes))
+  const valueAt = (value: Json | undefined, ...way: readonly string[]) =>
+    session.value(value, { path: [...path, ...way], isUsed, nodes })
   const inputs = new Map<string, CompiledValue | null>()
   for (const name of children.keys()) {
     if (isSliceFull()) yield
     const input = entryOf(definition.nodes, name)?.input
-    inputs.set(name, yield* session.value(input, roots, [...path, 'nodes', name, 'input']))
+    inputs.set(name, yield* valueAt(input, 'nodes', name, 'input'))
   }
-  return { inputs, output: yield* session.value(definition.output, roots, [...path, 'output']) }
+  return { inputs, output: yield* valueAt(definition.output, 'output') }
 }
 
 /** The responses that some value of a graph reads, and which of them each value may read. */

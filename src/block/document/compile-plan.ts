@@ -29,7 +29,9 @@ export function* planIn(
   const ordered = yield* validatingPlan(definition, nodeIndex.path)
   session.found.add(problemsOf(ordered))
   checkOverlay(definition, nodeIndex, session)
-  const output = yield* session.value(definition.output, valueRoots, [...nodeIndex.path, 'output'])
+  const nodes = new Set(definition.nodes.map(({ id }) => id))
+  const path = [...nodeIndex.path, 'output']
+  const output = yield* session.value(definition.output, { ...nodeIndex, path, nodes })
   yield* checkDeferred(definition, output, nodeIndex, session)
   if (!ordered.ok) return undefined
   const { order } = ordered
@@ -77,9 +79,6 @@ function checkOverlay(
 /** Work of one dependency, and of a node that is planned besides its values. */
 const STEPS_OF_LOOK = 2
 const STEPS_OF_PLANNED = 16
-
-/** What the values of a plan may read. */
-const valueRoots = ['request', 'nodes']
 
 /** A deferred node has no response before the plan has committed (C4). */
 function* checkDeferred(
@@ -166,7 +165,7 @@ function* libraryOf(
       },
       input,
       contextKeys: node.context,
-      confirmWhen: session.confirmWhen(node, path),
+      confirmWhen: yield* session.confirmWhen(node, { ...nodeIndex, path }),
       isKept: isKept(node),
       place: planned.length,
       isInLine: delivery === 'declared' && (!definition.parallel || child.sideEffects !== 'none'),
@@ -225,13 +224,15 @@ function* linksOf(
 
 function* inputsOf(
   { nodes }: PlanDefinition,
-  { path }: CompileContext,
+  { path, isUsed }: CompileContext,
   session: CompileSession
 ): Pieces<ReadonlyMap<string, CompiledValue | null>> {
   const inputs = new Map<string, CompiledValue | null>()
+  const ids = new Set(nodes.map(({ id }) => id))
   for (const [index, { id, input }] of nodes.entries()) {
     if (isSliceFull()) yield
-    inputs.set(id, yield* session.value(input, valueRoots, [...path, 'nodes', index, 'input']))
+    const place = { path: [...path, 'nodes', index, 'input'], isUsed, nodes: ids }
+    inputs.set(id, yield* session.value(input, place))
   }
   return inputs
 }

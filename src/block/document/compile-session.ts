@@ -10,7 +10,7 @@ import {
   spendWork
 } from '../../core/index.js'
 import type { Predicate } from '../chart/composite-graph.js'
-import type { CompiledValue } from '../chart/expressions.js'
+import type { CompiledValue, ValueReference } from '../chart/expressions.js'
 import { type LeafLibrary, leafLogic } from '../chart/leaf.js'
 import { type Ceilings, ceilingsOf, leavesOf, repeatedBlock, unfitApprovers } from './ceilings.js'
 import type {
@@ -22,6 +22,7 @@ import type {
 } from './compiled.js'
 import {
   type CompositeDefinition,
+  type ConditionDefinition,
   type Diagnostic,
   type DocumentDefinition,
   type DocumentPath,
@@ -30,7 +31,13 @@ import {
   type PlanDefinition,
   Problems
 } from './definition.js'
-import { type BlockRegistry, type LeafDefinition, resolveCondition } from './registry.js'
+import { lintingReferences } from './lint.js'
+import {
+  type BlockRegistry,
+  type LeafDefinition,
+  type ResolvedCondition,
+  resolveCondition
+} from './registry.js'
 import { validatingGraph } from './validate.js'
 
 /** Work of one node, whose part of the chart is built and hashed. */
@@ -38,12 +45,24 @@ const STEPS_OF_NODE = 150
 /** Work of looking at a provider of a fallback. */
 const STEPS_OF_PROVIDER = 8
 
+/** What the values of a graph may read. */
+const valueRoots = ['request', 'nodes']
+/** A condition names none. */
+const noNodes: ReadonlySet<string> = new Set()
+
 /** Where in the document something is compiled. */
 export interface CompileContext {
   readonly path: DocumentPath
   readonly depth: number
   /** Inside an atomic composite or plan. */
   readonly isInOverlay: boolean
+  /** Inside a document that this one uses: what is doubtful there is told of that document. */
+  readonly isUsed: boolean
+}
+
+/** Where a value stands, and the nodes that it may name. */
+interface ValuePlace extends Pick<CompileContext, 'path' | 'isUsed'> {
+  readonly nodes: ReadonlySet<string>
 }
 
 /** Compiles the two kinds of parents; each may have the other inside. */
@@ -73,6 +92,8 @@ interface NodeParent {
 export class CompileSession {
   readonly registry: CompileOptions['registry']
   readonly found = new Problems()
+  /** What is no problem yet: references that lead nowhere. */
+  readonly doubtful = new Problems('lint')
   readonly #expressions: CompileOptions['expressions']
   readonly #parents: ParentCompilers
 
@@ -125,7 +146,8 @@ export class CompileSession {
       return yield* this.#parents.composite({ name, version, ...work.graph }, inner, this)
     }
     const used = this.registry.composite(work.use)
-    if (used !== undefined) return yield* this.#used(used, { ...place, depth: depth + 1 })
+    if (used !== undefined)
+      return yield* this.#used(used, { ...place, depth: depth + 1, isUsed: true })
     this.refuse('unknown_block', [...path, 'use'], `no composite is registered as ${work.use}`)
     return undefined
   }
@@ -142,27 +164,45 @@ export class CompileSession {
     return undefined
   }
 
-  confirmWhen(node: Pick<NodeDefinition, 'confirm'>, path: DocumentPath): Predicate | null {
+  /** When a node asks; `place` is the node's own. */
+  *confirmWhen(
+    node: Pick<NodeDefinition, 'confirm'>,
+    place: Omit<ValuePlace, 'nodes'>
+  ): Pieces<Predicate | null> {
     const when = node.confirm?.when
     if (when === undefined) return null
-    const resolved = resolveCondition(when, this.registry, this.#expressions)
-    if (resolved.ok) return resolved.predicate
-    this.refuse('condition_resolution_error', [...path, 'confirm', 'when'], resolved.problem)
-    return null
+    const path = [...place.path, 'confirm', 'when']
+    return (yield* this.condition(when, { ...place, path }))?.predicate ?? null
   }
 
-  condition(
-    condition: Parameters<typeof resolveCondition>[0]
-  ): ReturnType<typeof resolveCondition> {
-    return resolveCondition(condition, this.registry, this.#expressions)
+  /** Undefined when it was refused. */
+  *condition(
+    condition: ConditionDefinition,
+    place: Omit<ValuePlace, 'nodes'>
+  ): Pieces<(ResolvedCondition & { readonly ok: true }) | undefined> {
+    const resolved = resolveCondition(condition, this.registry, this.#expressions)
+    if (resolved.ok) {
+      yield* this.#doubt(resolved.references, { ...place, nodes: noNodes })
+      return resolved
+    }
+    this.refuse('condition_resolution_error', place.path, resolved.problem)
+    return undefined
   }
 
-  *value(
-    value: Json | undefined,
-    roots: readonly string[],
-    path: DocumentPath
-  ): Pieces<CompiledValue | null> {
+  *value(value: Json | undefined, place: ValuePlace): Pieces<CompiledValue | null> {
+    const compiled = yield* this.#value(value, place.path)
+    if (compiled !== null) yield* this.#doubt(compiled.references, place)
+    return compiled
+  }
+
+  *#doubt(references: readonly ValueReference[], place: ValuePlace): Pieces<void> {
+    if (place.isUsed || references.length === 0) return
+    yield* lintingReferences(references, place, this.doubtful)
+  }
+
+  *#value(value: Json | undefined, path: DocumentPath): Pieces<CompiledValue | null> {
     if (value === undefined) return null
+    const roots = valueRoots
     if (this.#expressions === undefined) {
       this.refuse('invalid_graph', path, 'no expression compiler is given')
       return null

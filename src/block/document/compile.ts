@@ -32,7 +32,7 @@ function* compilingComposite(
   options: CompileOptions
 ): Pieces<CompileResult> {
   const invalid = yield* validatingGraph(definition)
-  if (invalid.length > 0) return { ok: false, diagnostics: invalid }
+  if (invalid.length > 0) return { ok: false, diagnostics: invalid, doubtful: [] }
   const session = new CompileSession(options, parents)
   return resultOf(yield* compositeIn(definition, atRoot, session), session)
 }
@@ -74,13 +74,15 @@ export function compilingDocument(
     : compilingComposite(definition, options)
 }
 
-const atRoot = { path: [], depth: 0, isInOverlay: false }
+const atRoot = { path: [], depth: 0, isInOverlay: false, isUsed: false }
 
 const parents: ParentCompilers = { composite: compositeIn, plan: planIn }
 
 function resultOf<Compiled extends CompiledDocument>(
   compiled: Compiled | undefined,
-  { found }: CompileSession
+  { found, doubtful }: CompileSession
 ): CompileResult<Compiled> {
-  return compiled === undefined ? { ok: false, diagnostics: found.list } : { ok: true, compiled }
+  return compiled === undefined
+    ? { ok: false, diagnostics: found.list, doubtful: doubtful.list }
+    : { ok: true, compiled, doubtful: doubtful.list }
 }

@@ -73,6 +73,10 @@ export interface CompileOptions {
   readonly expressions?: CompileExpressions
 }
 
-export type CompileResult<Compiled extends CompiledDocument = CompiledComposite> =
+export type CompileResult<Compiled extends CompiledDocument = CompiledComposite> = (
   | { readonly ok: true; readonly compiled: Compiled }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+) & {
+  /** References of the document itself that lead nowhere, as far as its values compile. */
+  readonly doubtful: readonly Diagnostic[]
+}

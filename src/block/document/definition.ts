@@ -139,16 +139,22 @@ export interface Diagnostic {
 
 export type { DocumentPath, Locate }
 
-/** What is found wrong with one document, as far as a report shows it. */
+/** What is found wrong with one document, or doubtful in it, as far as a report shows it. */
 export class Problems {
   readonly #found = new FirstFindings<Diagnostic>()
+  readonly #reasonOfMore: Diagnostic['reason']
+
+  /** What the note says that stands for those that are not shown. */
+  constructor(reasonOfMore: Diagnostic['reason'] = 'invalid_graph') {
+    this.#reasonOfMore = reasonOfMore
+  }
 
   get isEmpty(): boolean {
     return this.#found.isEmpty
   }
 
   get list(): readonly Diagnostic[] {
-    return this.#found.list(moreProblems)
+    return this.#found.list((more) => moreProblems(more, this.#reasonOfMore))
   }
 
   refuse(reason: Diagnostic['reason'], path: DocumentPath, message: string): void {
@@ -161,9 +167,11 @@ export class Problems {
 }
 
 /** The note of a list that leaves problems out. */
-export function moreProblems(more: number): Diagnostic {
-  const message = `${more} more findings are not shown`
-  return { reason: 'invalid_graph', path: [], message, more }
+export function moreProblems(
+  more: number,
+  reason: Diagnostic['reason'] = 'invalid_graph'
+): Diagnostic {
+  return { reason, path: [], message: `${more} more findings are not shown`, more }
 }
 
 /** Diagnostics as a report shows them: not too many, errors first when there are. */

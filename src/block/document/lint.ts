@@ -1,7 +1,6 @@
-import { atOnce, isSliceFull, type Json, type Pieces, passSteps } from '../../core/index.js'
-import type { CompileExpressions, ValueReference } from '../chart/expressions.js'
+import { atOnce, isSliceFull, type Pieces, passSteps } from '../../core/index.js'
+import type { ValueReference } from '../chart/expressions.js'
 import {
-  type ConditionDefinition,
   type Diagnostic,
   type DocumentDefinition,
   type DocumentPath,
@@ -9,7 +8,8 @@ import {
   type GraphDefinition,
   isPlanDefinition,
   type NodeDefinition,
-  type PlanDefinition
+  type PlanDefinition,
+  type Problems
 } from './definition.js'
 
 /** Work of looking at a node, a lane or a branch. */
@@ -106,115 +106,33 @@ function* lintingPlan({ nodes, lanes }: PlanDefinition, found: Found): Pieces<vo
   }
 }
 
-/** Work of compiling a value once more, to see what it reads. */
-const STEPS_OF_VALUE = 40
-
 const requestMembers = ['payload', 'context', 'metadata']
 const responseMembers = ['success', 'data', 'reason', 'details', 'errorType', 'metadata']
 
-/** What the values of one graph may read. */
-interface Graph {
-  readonly path: DocumentPath
-  readonly names: ReadonlySet<string>
-}
-
 /**
- * References that lead nowhere in a document that compiles (W3): to nodes that are not there, and
- * to members that no request and no response has. They would be found when the value is evaluated.
+ * References that lead nowhere in a value that compiles (W3): to nodes that are not beside it, and
+ * to members that no request and no response has. They would be found when it is evaluated.
  */
 export function* lintingReferences(
-  definition: DocumentDefinition,
-  expressions: CompileExpressions
-): Pieces<readonly Diagnostic[]> {
-  const reader = new ReferenceReader(expressions)
-  if (isPlanDefinition(definition)) yield* reader.plan(definition)
-  else yield* reader.graph(definition, [])
-  return reader.found
-}
-
-class ReferenceReader {
-  readonly found: Diagnostic[] = []
-  readonly #expressions: CompileExpressions
-
-  constructor(expressions: CompileExpressions) {
-    this.#expressions = expressions
-  }
-
-  *graph(graph: GraphDefinition, path: DocumentPath): Pieces<void> {
-    const within = { path, names: new Set(Object.keys(graph.nodes)) }
-    for (const [name, node] of Object.entries(graph.nodes)) {
-      yield* this.#node(node, [...path, 'nodes', name], within)
-    }
-    for (const [source, branches] of Object.entries(graph.transitions)) {
-      for (const [index, { condition }] of branches.entries()) {
-        const at = [...path, 'transitions', source, index, 'condition']
-        yield* this.#condition(condition, at)
-      }
-    }
-    yield* this.#value(graph.output, [...path, 'output'], within)
-  }
-
-  *plan({ nodes, output }: PlanDefinition): Pieces<void> {
-    const within = { path: [], names: new Set(nodes.map(({ id }) => id)) }
-    for (const [index, node] of nodes.entries()) {
-      yield* this.#node(node, ['nodes', index], within)
-    }
-    yield* this.#value(output, ['output'], within)
-  }
-
-  *#node(
-    { input, confirm, work }: Pick<NodeDefinition, 'input' | 'confirm' | 'work'>,
-    path: DocumentPath,
-    within: Graph
-  ): Pieces<void> {
-    yield* this.#value(input, [...path, 'input'], within)
-    if (confirm?.when !== undefined) {
-      yield* this.#condition(confirm.when, [...path, 'confirm', 'when'])
-    }
-    if (work.kind === 'composite') yield* this.graph(work.graph, [...path, 'composite'])
-  }
-
-  *#value(value: Json | undefined, path: DocumentPath, within: Graph): Pieces<void> {
-    if (value === undefined) return
-    for (const { root, path: way } of yield* this.#read(value, ['request', 'nodes'])) {
-      passSteps(STEPS_OF_LOOK)
-      if (isSliceFull()) yield
-      const problem = root === 'nodes' ? problemOfNode(way, within) : problemOf(root, way)
-      if (problem !== undefined) this.found.push({ reason: 'lint', path, message: problem })
-    }
-  }
-
-  *#condition(condition: ConditionDefinition, path: DocumentPath): Pieces<void> {
-    if (condition.kind !== 'cel') return
-    const value = { cel: condition.cel }
-    for (const { root, path: way } of yield* this.#read(value, ['request', 'response'])) {
-      passSteps(STEPS_OF_LOOK)
-      if (isSliceFull()) yield
-      const problem = problemOf(root, way)
-      if (problem !== undefined) this.found.push({ reason: 'lint', path, message: problem })
-    }
-  }
-
-  /** What a value reads; nothing of one that does not compile, of which the compiler tells. */
-  *#read(value: Json, roots: readonly string[]): Pieces<readonly ValueReference[]> {
-    passSteps(STEPS_OF_VALUE)
+  references: readonly ValueReference[],
+  { path, nodes }: { readonly path: DocumentPath; readonly nodes: ReadonlySet<string> },
+  found: Problems
+): Pieces<void> {
+  for (const { root, path: way } of references) {
+    passSteps(STEPS_OF_LOOK)
     if (isSliceFull()) yield
-    try {
-      const compiling = this.#expressions.compilingValue?.(value, { roots })
-      if (compiling === undefined)
-        return this.#expressions.compileValue(value, { roots }).references
-      const { references } = yield* compiling
-      return references
-    } catch {
-      return []
-    }
+    const problem = root === 'nodes' ? problemOfNode(way, nodes) : problemOf(root, way)
+    if (problem !== undefined) found.refuse('lint', path, problem)
   }
 }
 
-function problemOfNode(way: ValueReference['path'], { names }: Graph): string | undefined {
+function problemOfNode(
+  way: ValueReference['path'],
+  nodes: ReadonlySet<string>
+): string | undefined {
   const [name, member, ...rest] = way
   if (name === undefined) return undefined
-  if (!names.has(String(name))) {
+  if (!nodes.has(String(name))) {
     return `nodes.${name} leads nowhere: no node beside this one is called ${name}`
   }
   if (member === undefined) return undefined

@@ -1,7 +1,7 @@
 import type { BoundObligations, Request, Response, SideEffectClass } from '../../code/index.js'
 import { ignoreRejection, isTallyError, type JsonObject } from '../../core/index.js'
 import { asJson, type Predicate } from '../chart/composite-graph.js'
-import type { CompileExpressions } from '../chart/expressions.js'
+import type { CompileExpressions, ValueReference } from '../chart/expressions.js'
 import { givenRequest, givenResponse, type Repair } from '../chart/retry-policy.js'
 import type {
   CompositeDefinition,
@@ -43,7 +43,13 @@ export interface BlockRegistry {
 }
 
 export type ResolvedCondition =
-  | { readonly ok: true; readonly predicate: Predicate | null; readonly label: string }
+  | {
+      readonly ok: true
+      readonly predicate: Predicate | null
+      readonly label: string
+      /** What it reads, as far as its text says. */
+      readonly references: readonly ValueReference[]
+    }
   | { readonly ok: false; readonly problem: string }
 
 /** Turns a condition into a predicate, at construction (B4). A null predicate always matches. */
@@ -54,14 +60,14 @@ export function resolveCondition(
 ): ResolvedCondition {
   switch (condition.kind) {
     case 'default':
-      return { ok: true, predicate: null, label: 'default' }
+      return { ok: true, predicate: null, label: 'default', references: [] }
     case 'named': {
       const { name } = condition
       const predicate = registry.condition(name)
       if (predicate === undefined) {
         return { ok: false, problem: `no condition is registered as ${name}` }
       }
-      return { ok: true, label: name, predicate: guarded(predicate) }
+      return { ok: true, label: name, predicate: guarded(predicate), references: [] }
     }
     case 'cel': {
       const { cel } = condition
@@ -71,7 +77,7 @@ export function resolveCondition(
         const compiled = expressions.compileCondition(cel, { roots: ['response', 'request'] })
         const predicate: Predicate = (response, request) =>
           compiled.evaluate({ response: asJson(response), request: asJson(request) })
-        return { ok: true, label: cel, predicate }
+        return { ok: true, label: cel, predicate, references: compiled.references }
       } catch (error) {
         if (isTallyError(error, 'document.too_much_work')) throw error
         return {

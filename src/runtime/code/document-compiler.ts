@@ -6,7 +6,6 @@ import {
   type DocumentDefinition,
   functionHash,
   lintingDocument,
-  lintingReferences,
   type Pins,
   type Provider,
   reportedDiagnostics,
@@ -135,10 +134,7 @@ export class DocumentCompiler {
     const slices = new DocumentSlices(document)
     const found = await slices.takeEach(lintingDocument(definition))
     if (!found.ok) return found.diagnostics
-    const expressions = await this.#expressionsFor(definition, slices)
-    const nowhere = await slices.takeEach(lintingReferences(definition, expressions))
-    if (!nowhere.ok) return nowhere.diagnostics
-    return reportedDiagnostics([...found.value, ...nowhere.value, ...warnings])
+    return reportedDiagnostics([...found.value, ...warnings])
   }
 
   /** A document's text, compiled with the versions that were pinned for it. */
@@ -276,8 +272,8 @@ export class DocumentCompiler {
       const diagnostics = reportedDiagnostics(result.diagnostics)
       return { ok: false, diagnostics, definition, missing: scope.missing() }
     }
-    const { compiled } = result
-    if (known === undefined) shared?.keep(name, compiled, scope)
+    const { compiled, doubtful } = result
+    if (known === undefined) shared?.keep(name, result, scope)
     const reached = reachedBy(definition, scope)
     const pins = terms.pins ?? this.#pinsOf(definition, scope)
     const obligations = pinnedObligations(terms.obligations, scope.found().blocks)
@@ -288,7 +284,15 @@ export class DocumentCompiler {
     }
     const root = rootOf(definition, compiled, named)
     const block = (name: string) => scope.block(name)
-    return { ok: true, root, compiled, block, definition, reached, warnings }
+    return {
+      ok: true,
+      root,
+      compiled,
+      block,
+      definition,
+      reached,
+      warnings: [...doubtful, ...warnings]
+    }
   }
 
   /** Whether code that may be executed keeps something private; looked for once, when asked. */

@@ -1,4 +1,4 @@
-import type { CompiledDocument, DocumentDefinition } from '../../block/index.js'
+import type { CompiledDocument, CompileResult, DocumentDefinition } from '../../block/index.js'
 import type { FunctionDefinition, Workflow } from '../../code/index.js'
 import { canonicalizeOwn, type KnownTexts, limits } from '../../core/index.js'
 import type { LoadedExpressions } from '../../expression/index.js'
@@ -47,6 +47,8 @@ export interface Sharing {
   readonly compilations?: Compilations
 }
 
+type CompileSuccess = CompileResult<CompiledDocument> & { readonly ok: true }
+
 /** What a chart is compiled from, besides the code that its names lead to. */
 interface Terms extends PinnedTerms {
   readonly definition: DocumentDefinition | FunctionDefinition
@@ -61,7 +63,7 @@ interface Terms extends PinnedTerms {
  * code.
  */
 export class Compilations {
-  readonly #known = new Map<string, { readonly compiled: CompiledDocument; found: FoundCode }>()
+  readonly #known = new Map<string, { readonly result: CompileSuccess; found: FoundCode }>()
   readonly #parsed = new Map<string, ParsedDocument>()
   readonly #texts = new WeakMap<object, string>()
   #expressions: Promise<LoadedExpressions> | undefined
@@ -93,13 +95,12 @@ export class Compilations {
     if (known === undefined) return undefined
     const scope = newScope()
     if (!scope.finds(known.found)) return undefined
-    const { compiled } = known
-    return { scope, taken: { ok: true, value: { ok: true, compiled } } } as const
+    return { scope, taken: { ok: true, value: known.result } } as const
   }
 
-  keep(from: string, compiled: CompiledDocument, scope: NameScope): void {
+  keep(from: string, result: CompileSuccess, scope: NameScope): void {
     if (this.#known.size >= limits.CACHE_ENTRIES_MAX) this.#known.clear()
-    this.#known.set(from, { compiled, found: scope.foundCode() })
+    this.#known.set(from, { result, found: scope.foundCode() })
   }
 }
 

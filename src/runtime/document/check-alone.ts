@@ -3,8 +3,7 @@ import {
   type CompositeDefinition,
   compilingDocument,
   type Diagnostic,
-  type DocumentDefinition,
-  lintingReferences
+  type DocumentDefinition
 } from '../../block/index.js'
 import type { Request } from '../../code/index.js'
 import type { Json, Pieces } from '../../core/index.js'
@@ -52,7 +51,7 @@ function* checking(
   expressions: Expressions
 ): Pieces<readonly Diagnostic[]> {
   const compiled = yield* compilingDocument(definition, { registry, expressions })
-  const doubtful = yield* lintingReferences(definition, expressions)
+  const { doubtful } = compiled
   return compiled.ok ? doubtful : [...compiled.diagnostics, ...doubtful]
 }
 
