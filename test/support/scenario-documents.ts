@@ -168,6 +168,14 @@ export const scenarioDocuments: Readonly<Record<string, Json>> = {
       e: { block: 'count' }
     },
     transitions: { a: 'e' }
+  }),
+  'retries of what was confirmed': composite({
+    entry_point: 'a',
+    nodes: {
+      a: { block: 'flaky', confirm: true, recovery: [{ retry: { max_attempts: 3 } }] },
+      b: { block: 'boom', confirm: true, recovery: [{ fallback: ['count'] }] }
+    },
+    transitions: { a: 'b' }
   })
 }
 

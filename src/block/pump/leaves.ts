@@ -1,7 +1,7 @@
 import { inputTooLarge, ROOT_PATH } from '../../code/index.js'
 import { type Json, microtasksDone, nextTurn } from '../../core/index.js'
 import type { AttemptCommand } from '../chart/protocol.js'
-import { keptEvent, rewoundDraft } from '../run/decide.js'
+import { decide, keptEvent, rewoundDraft } from '../run/decide.js'
 import type { Rewound, WaitBegun } from '../run/entries.js'
 import { blockOf } from '../run/overlay-tasks.js'
 import type { Past } from '../run/past.js'
@@ -210,11 +210,13 @@ export class Leaves {
     if (confirmation === undefined) return true
     if (attempt.past.answers > 0 && attempt.recorded.has(0)) return true
     if (attempt.waits.has(0)) return false
-    const { state, writer, inbox } = this.#parts
+    const { given, state, writer, inbox } = this.#parts
     const kept = attempt.past.earlier?.kept({ seq: 0, requestHash: confirmation.requestHash })
     if (kept !== undefined) {
-      inbox.post(keptEvent(attempt, { ...kept.answer, body: kept.answer.body ?? null }))
-      return false
+      // Recorded at once, as a wait is: a fact would be posted again by the next look.
+      const fact = keptEvent(attempt, { ...kept.answer, body: kept.answer.body ?? null })
+      for (const draft of decide(state, fact, given)) writer.record(draft)
+      return true
     }
     writer.record(confirmationWait(state, attempt, confirmation, writer.now()))
     inbox.wake()

@@ -1,3 +1,4 @@
+import type { Given } from '../run/decide.js'
 import type { LiveState } from './attempt.js'
 import type { PumpHost } from './host.js'
 import type { Inbox } from './inbox.js'
@@ -11,4 +12,6 @@ export interface PumpParts {
   readonly state: LiveState
   readonly writer: JournalWriter
   readonly inbox: Inbox
+  /** What deciding needs. */
+  readonly given: Given
 }

@@ -60,13 +60,13 @@ export class RunPump implements CommitsPort {
   readonly recovery: JournalRecovery
   /** Facts to come, and what people outside ask. */
   readonly inbox: Inbox
+  readonly given: Given
   readonly #calls: OpenCalls
   readonly #mail: Mail
   readonly #actors: RunActors
   readonly #driver: Driver<Attempt, Overlay>
   readonly #commits: Commits
   readonly #order = new DeclaredOrder()
-  readonly #given: Given
   /** False while recorded entries are applied: nothing is decided, sent or told then. */
   #isLive = false
   /** The end of a run that is one unit of work: its receipt came with it. */
@@ -77,11 +77,11 @@ export class RunPump implements CommitsPort {
     this.inbox = new Inbox(host.clock, () => this.writer.now())
     this.state = new RunState({ runId, root, identity: host.identity })
     this.writer = new JournalWriter(this.state, host, (entry) => this.#take(entry), moments)
+    this.given = givenOf(this.writer, host)
     this.#calls = new OpenCalls(this)
     this.leaves = new Leaves(this, this.#calls, early)
     this.#commits = new Commits(this)
     this.#mail = new Mail(this, this.#calls, (fact) => this.#act(fact))
-    this.#given = givenOf(this.writer, host)
     const fail = (error: unknown) => this.inbox.fail(error)
     this.#actors = new RunActors({ root, checkpoint, host, moments, fail })
     this.#driver = liveDriver(this, {
@@ -370,7 +370,7 @@ export class RunPump implements CommitsPort {
 
   /** Records the entries of a fact; code that is given a result runs before anything else does. */
   async #act(fact: RunFact): Promise<void> {
-    for (const draft of decide(this.state, fact, this.#given)) {
+    for (const draft of decide(this.state, fact, this.given)) {
       if (draft.k === 'sealed' && this.#mayComeAgain(fact)) this.writer.gather(draft)
       else this.writer.record(draft)
       const attempt = draft.k === 'sealed' ? this.state.attemptAt(draft) : undefined

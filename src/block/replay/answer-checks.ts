@@ -10,7 +10,7 @@ import type {
   SignalGiven,
   WaitBegun
 } from '../run/entries.js'
-import type { RunState } from '../run/run-state.js'
+import type { OpenAttempt, RunState } from '../run/run-state.js'
 import { isForSignal, signalBody } from '../run/signals.js'
 import { differing, type Finding, firstOf, unexpected } from './finding.js'
 
@@ -99,6 +99,12 @@ export function answerFinding(
       : unexpected('journal.body.action', open.actions.join(' or '), action),
     signedFinding(state, open, { action, value: body['value'] ?? null, by: body['by'] ?? null })
   )
+}
+
+/** 0.1.0 could record twice, alike, the confirmation that an attempt keeps from the one before. */
+export function isKeptTwice(entry: Sealed, { past: { earlier, recorded } }: OpenAttempt): boolean {
+  const isSame = recorded.find(entry.seq)?.responseHash === entry.responseHash
+  return entry.seq === 0 && isSame && earlier?.hasGiven(entry) === true
 }
 
 /** What a call for a signal was given is the next one of its name that nothing has taken. */

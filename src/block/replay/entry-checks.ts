@@ -31,6 +31,7 @@ import {
   answerFinding,
   approvalFinding,
   decisionFinding,
+  isKeptTwice,
   signalFinding
 } from './answer-checks.js'
 import { bodyFinding } from './body-work.js'
@@ -174,8 +175,8 @@ function answerTo(entry: Sealed, state: ReplayState): Finding | undefined {
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return undefined
   // Only a listing is asked for again, when its keys have changed (L10).
-  const known = attempt.past.recorded.has(entry.seq)
-  if (known && entry.effect !== builtInEffects.list) {
+  const known = entry.effect !== builtInEffects.list && attempt.past.recorded.has(entry.seq)
+  if (known && !isKeptTwice(entry, attempt)) {
     return unexpected('journal.seq', 'no second answer', `${entry.seq} ${entry.effect}`)
   }
   const asked = attempt.past.requested.get(entry.seq)

@@ -121,6 +121,7 @@ function effectBlocks(lib, world) {
       request: 'flaky',
       sideEffects: 'none',
       perform: (call) => {
+        world.looked?.()
         if (ctx.attempt < 3) throw new lib.EffectFailure('not_yet', { definite: true })
         return answer(call)
       }

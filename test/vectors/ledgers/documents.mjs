@@ -58,6 +58,9 @@ export const documents = {
     c: block('picky', { recovery: [{ repair: 'halve' }] }),
     d: block('boom', { recovery: [{ fallback: ['count'] }] })
   }),
+  confirmed: chained('confirmed', {
+    a: block('flaky', { confirm: true, recovery: [{ retry: { max_attempts: 3 } }] })
+  }),
   decided: chained('decided', {
     a: block('look'),
     b: block('boom', { on_error: 'ask', recovery: [{ retry: { max_attempts: 2 } }] }),

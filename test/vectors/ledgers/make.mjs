@@ -98,8 +98,12 @@ async function openAs(lib, directory, versions) {
 
 /** 0.1.0 calls it `start`. */
 function withBegin(tally) {
-  tally.begin ??= tally.start
-  return tally
+  return new Proxy(tally, {
+    get(target, name) {
+      const value = name === 'begin' ? (target.begin ?? target.start) : target[name]
+      return typeof value === 'function' ? value.bind(target) : value
+    }
+  })
 }
 
 async function exportOne(name, directory, path) {

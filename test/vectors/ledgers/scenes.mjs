@@ -587,6 +587,27 @@ const refused = {
       await tally.close()
     }
   },
+  'confirmed-twice': {
+    title: 'stopped before the retry of a confirmed step: the answer that it keeps stands twice',
+    broken: 'journal.seq',
+    lives: 2,
+    async make({ open, world, life }) {
+      if (life === 2) {
+        const tally = await open()
+        return driven(await tally.resume('confirmed')).then(() => tally.close())
+      }
+      let closing
+      let tally
+      world.looked = () => {
+        closing ??= tally.close()
+      }
+      tally = await open()
+      const run = tally.begin(documents.confirmed, { id: 'confirmed' })
+      driven(run).catch(() => undefined)
+      await until(() => closing !== undefined)
+      await closing
+    }
+  },
   'evidence-member': {
     title: 'a failed intent whose payload has a member named as a field of the record',
     broken: 'evidence',
