@@ -374,6 +374,20 @@ describe('work that asks anew on another state', () => {
     await played([{ ops, atomic: true, retries: false }], [{ deed: 'poke', key: 0 }])
   })
 
+  it('L10: drops a wait behind what it asks now, so that its time ends nothing', async () => {
+    const ops: readonly Op[] = [
+      { op: 'get', key: 0 },
+      { op: 'branch', odd: [{ op: 'nap' }], even: [] },
+      { op: 'both', one: ask, other: { op: 'askInTime' } }
+    ]
+    const deeds: readonly Deed[] = [
+      { deed: 'poke', key: 0 },
+      { deed: 'resume', run: 0 }
+    ]
+    const { kinds } = await played([{ ops, atomic: false, retries: false }], deeds)
+    expect(kinds).toContain('rewound')
+  })
+
   it('L10, C4: verifies when keys that were listed in an overlay change while it is parked', async () => {
     const program = { ops: [{ op: 'list' } as const, ask], atomic: true, retries: false }
     const { kinds } = await played([program], [{ deed: 'poke', key: 0 }])

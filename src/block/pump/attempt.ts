@@ -339,7 +339,8 @@ export class Attempt implements OpenAttempt {
     } while (this.#given < this.recorded.length)
     this.#isReplaying = false
     if (this.#calls !== undefined) checkCallsMade(this, this.#calls, this.#execution?.calls)
-    return []
+    // One that came to nothing would end a call that the code makes elsewhere.
+    return this.hasReadState && !this.hasEnded ? this.#unasked().map(({ seq }) => seq ?? 0) : []
   }
 
   /** Lets the code run as far as it gets without an answer. */
@@ -350,17 +351,28 @@ export class Attempt implements OpenAttempt {
 
   #left(entry: RecordedResult): readonly number[] {
     if (!this.hasReadState) this.#diverged(entry)
-    // A call that already stands in the place of a wait ends it when it is answered.
-    const isOver = ({ seq }: WaitBegun) =>
+    return [...this.recorded.seqsFrom(this.#given), ...this.#unasked().map(({ seq }) => seq ?? 0)]
+  }
+
+  /**
+   * Open waits of calls that the code does not make: a call in the place of a wait ends it when it
+   * is answered.
+   */
+  #unasked(): readonly WaitBegun[] {
+    const isUnasked = ({ seq }: WaitBegun) =>
       seq !== null && seq > 0 && this.#execution?.outstanding.has(seq) !== true
-    const over = [...this.waits.values()].filter(isOver).map(({ seq }) => seq ?? 0)
-    return [...this.recorded.seqsFrom(this.#given), ...over]
+    return [...this.waits.values()].filter(isUnasked)
   }
 
   /** Whether the code, on the state as it is now, has gone on without the answer to a wait. */
   isPast(wait: WaitBegun): boolean {
     if (wait.seq === null || wait.seq === 0 || wait.reason === 'decision') return false
     return this.isStarted && !this.#isReplaying && !this.#asksFor(wait)
+  }
+
+  /** Whether the code that has opened a wait still asks. */
+  awaits(wait: WaitBegun): boolean {
+    return !this.hasEnded && !this.isPast(wait)
   }
 
   /** What it waits for when it has nothing but waits left. */

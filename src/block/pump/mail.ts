@@ -130,10 +130,8 @@ export class Mail {
     return signals.delivery(waits, (wait) => this.#isReady(wait))
   }
 
-  /** Whether the code that has opened a wait still asks. */
   #isReady(wait: WaitBegun): boolean {
-    const attempt = this.#parts.state.attemptAt(wait)
-    return attempt !== undefined && !attempt.hasEnded && !attempt.isPast(wait)
+    return this.#parts.state.attemptAt(wait)?.awaits(wait) === true
   }
 
   #callOf(wait: WaitBegun) {

@@ -360,8 +360,9 @@ export class RunPump implements CommitsPort {
       case 'due': {
         const wait = this.state.waits.get(fact.token)
         const attempt = wait && this.state.attempts.get(wait.path)
-        // Code that has ended does not wait any more, though its end has not had its turn.
-        return wait?.seq !== null && attempt?.hasEnded === true ? undefined : this.#act(fact)
+        // Code that has ended, or asks for something else, does not wait any more.
+        const isOver = wait !== undefined && wait.seq !== null && attempt?.awaits(wait) === false
+        return isOver ? undefined : this.#act(fact)
       }
       default:
         return this.#act(fact)
