@@ -51,6 +51,8 @@ export class RunSpans implements RunObserver {
   readonly #outlet: RunOutlet
   #entries = 0
   #isLive = false
+  /** Its journal gives again what was seen, and its charts say it again. */
+  #isReadAgain = false
   #isSampled = false
   #begun:
     | { readonly ids: RunIds; readonly name: string; readonly attributes: Attributes }
@@ -81,8 +83,8 @@ export class RunSpans implements RunObserver {
   }
 
   took(entry: JournalEntry, { kind, receiptHash, position }: TakenEntry): void {
-    // A run that continues from its checkpoint gives again what was seen before.
-    if (entry.n < this.#entries) return
+    this.#isReadAgain = entry.n < this.#entries
+    if (this.#isReadAgain) return
     this.#entries = entry.n + 1
     this.#isLive = kind === 'live'
     this.#position = position
@@ -116,7 +118,7 @@ export class RunSpans implements RunObserver {
 
   asked(ask: AttemptCommand, at: number, around: readonly StepPlace[]): void {
     const ids = this.#begun?.ids
-    if (ids === undefined) return
+    if (ids === undefined || this.#isReadAgain) return
     let parent = ids.root
     for (const place of around) parent = this.#open(place, parent, at).id
     const step = this.#open(ask, parent, at)
@@ -129,7 +131,7 @@ export class RunSpans implements RunObserver {
   }
 
   reported(path: string, report: BlockReport): void {
-    if (report.type !== 'block.settled') return
+    if (report.type !== 'block.settled' || this.#isReadAgain) return
     const { response, step, at } = report
     const open = this.#steps.get(path)
     if (open === undefined || open.step !== step) return
@@ -158,11 +160,10 @@ export class RunSpans implements RunObserver {
   }
 
   did({ name, definitionHash, trace, from, to, receiptHash, position }: DoneAtOnce): void {
-    const { instruments } = this.#outlet
     this.#position = position
     this.#begin({ name, definitionHash, trace, at: from })
     this.#outlet.begin(this.#run, this.#ids(), { name: `run ${name}`, from })
-    instruments.step(name, to - from, undefined)
+    this.#outlet.instruments.step(name, to - from, undefined)
     this.#putRun(to, 'done', undefined, receiptHash)
     this.#outlet.rested(this.#run, true)
   }
