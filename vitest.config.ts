@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { isLong } from './test/support/effort.js'
+import { isLong, testMs } from './test/support/effort.js'
 import { filesLeftOut } from './test/support/long-files.js'
 import { LongestFirst } from './test/support/longest-first.js'
 
@@ -19,7 +19,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/memory-disk.ts', 'test/support/command-forms.ts'],
     setupFiles: ['test/support/seed.ts', 'test/support/setup.ts'],
-    testTimeout: 120_000,
+    testTimeout: testMs(120_000),
     hookTimeout: 120_000,
     pool: 'forks',
     // More than cores: tests wait for processes, timers and disks. Those of the long form have

@@ -116,7 +116,7 @@ describe('the packed files', () => {
   beforeAll(() => {
     packed = packPackage()
     return packed.remove
-  }, 120_000)
+  })
 
   it('are compiled files, charts, documents, a template and the bill of materials', () => {
     const expected = [

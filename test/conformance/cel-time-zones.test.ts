@@ -13,7 +13,7 @@ const zones = ['UTC', 'America/New_York', 'Asia/Tehran', 'Pacific/Apia', 'Europe
 afterEach(() => vi.unstubAllEnvs())
 
 describe('the host time zone', () => {
-  it('D4: changes no result', { timeout: 120_000 }, async () => {
+  it('D4: changes no result', async () => {
     const outputs: string[] = []
     for (const zone of zones) {
       const [zoneLine = '', ...results] = (await calendarIn(zone)).trim().split('\n')

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { methodNames } from '../../src/console/methods.js'
 import { errorCatalogue, isTallyError } from '../../src/core/index.js'
-import { cases, isSoak } from '../support/effort.js'
+import { cases, testMs } from '../support/effort.js'
 import { filesBelow, root } from '../support/source.js'
 import { corpora, corpusOf, keep } from './corpus.js'
 import { mutantsOf } from './mutants.js'
@@ -89,7 +89,7 @@ describe('a reader of bytes from outside', () => {
 
   it.each(chosen)(
     'gives data or a known error for mutants of %s',
-    { timeout: isSoak ? 24 * 3_600_000 : 300_000 },
+    { timeout: testMs(300_000) },
     async (name, target) => {
       const property = fc.asyncProperty(mutantsOf(corpusOf(name)), async (input) => {
         expect(await faultOf(target, input)).toBeUndefined()

@@ -39,9 +39,7 @@ async function dying(copy: string, step: number, side: string): Promise<number |
   return lived
 }
 
-it('G1, G2, L6: an archiving that is killed at any step loses nothing, and the next one ends it', {
-  timeout: 120_000
-}, async () => {
+it('G1, G2, L6: an archiving that is killed at any step loses nothing, and the next one ends it', async () => {
   const copy = place.path('copy')
   const outcomes = new Set<number>()
   let died = 0

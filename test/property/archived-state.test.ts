@@ -5,7 +5,7 @@ import { isTallyError, type Json } from '../../src/core/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
 import { archiveShare } from '../support/archived-share.js'
 import '../support/seed.js'
-import { cases } from '../support/effort.js'
+import { cases, testMs } from '../support/effort.js'
 import { documentOf, openSnapshotLedger, temporaryDirectory } from '../support/snapshots.js'
 
 /** G2: the state stays whole, whatever of its history is archived. */
@@ -172,7 +172,7 @@ function sorted(state: State): State {
 }
 
 it('G2: whatever is archived, the state in force is whole, and no earlier one is given wrong', {
-  timeout: 240_000
+  timeout: testMs(240_000)
 }, async () => {
   await fc.assert(
     fc.asyncProperty(acts, async (given) => {

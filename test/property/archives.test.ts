@@ -115,9 +115,7 @@ class Archived {
   }
 }
 
-it('G1, G2, L6: whatever is archived, the ledger verifies, runs end, and ids are refused', {
-  timeout: 120_000
-}, async () => {
+it('G1, G2, L6: whatever is archived, the ledger verifies, runs end, and ids are refused', async () => {
   await fc.assert(
     fc.asyncProperty(acts, async (given) => {
       const place = await temporaryDirectory('archives')

@@ -109,7 +109,7 @@ describe('a question that is asked again', () => {
   it('W7: is ended by no message that has ended an earlier one, however it was lost', async () => {
     const outcome = fc.constantFrom<Outcome>('lost', 'dies', 'fails', 'parks')
     await fc.assert(fc.asyncProperty(fc.array(outcome, { maxLength: 5 }), play), { numRuns: RUNS })
-  }, 120_000)
+  })
 
   it('W7: keeps its first token and digest, and has its number from the second on', async () => {
     const sent: Outcome[] = []

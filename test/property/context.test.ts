@@ -126,7 +126,7 @@ describe('the context of a run', () => {
       }),
       { numRuns: RUNS }
     )
-  }, 120_000)
+  })
 
   it('L6: is part of what an id stands for, and an empty one is none', async () => {
     const document = documentOf(['region'], [])

@@ -39,9 +39,7 @@ async function importing(module: string, options: readonly string[]) {
   return { lived, told }
 }
 
-it('L9, P3, K10: an import that dies at any step leaves the old ledger, and the next succeeds', {
-  timeout: 120_000
-}, async () => {
+it('L9, P3, K10: an import that dies at any step leaves the old ledger, and the next succeeds', async () => {
   const tally = await openSnapshotLedger(place.path('ledger'), { create: 'if-absent' })
   await tally.begin(documentOf('note'), { inputs: { text: 'first' } }).result
   const first = await tally.export({ path: early() })
@@ -88,9 +86,7 @@ it('L9, P3, K10: an import that dies at any step leaves the old ledger, and the 
   expect((await readdir(fresh)).sort()).toEqual([live, 'marker.json'])
 })
 
-it('L9, K10, D2: an open ledger that dies while it is restored is the old or the new one', {
-  timeout: 120_000
-}, async () => {
+it('L9, K10, D2: an open ledger that dies while it is restored is the old or the new one', async () => {
   const tally = await openSnapshotLedger(place.path('ledger'), { create: 'if-absent' })
   await tally.begin(documentOf('note'), { inputs: { text: 'first' } }).result
   const first = tally.ledger.roots().head

@@ -1,6 +1,7 @@
 import { cp, rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { builtModule } from '../support/built.js'
+import { testMs } from '../support/effort.js'
 import { documentOf, temporaryDirectory } from '../support/snapshots.js'
 import { filesWith, fillSubject, openSubjects, planted, subjectJob } from '../support/subjects.js'
 import { startWriter } from './crash-store/process.js'
@@ -39,7 +40,7 @@ async function dying(copy: string, step: number, side: string): Promise<number |
 }
 
 it('G6: an erasing that is killed at any step has not begun, or the next opening ends it', {
-  timeout: 240_000
+  timeout: testMs(240_000)
 }, async () => {
   const copy = place.path('copy')
   const outcomes = new Set<string>()

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/core/index.j
 import { wrapValue } from '../../src/ledger/envelope.js'
 import { holdStore, importSnapshot, openMemoryStore, repairLedger } from '../../src/ledger/index.js'
 import { createRuntime, openReader, verifyLocation } from '../../src/runtime/index.js'
-import { cases } from '../support/effort.js'
+import { cases, testMs } from '../support/effort.js'
 import { documentOf, temporaryDirectory } from '../support/snapshots.js'
 
 let place: Awaited<ReturnType<typeof temporaryDirectory>>
@@ -93,7 +93,7 @@ const blocks = [
 ]
 
 it('L12: what callers write is never taken for a member of a record, whatever its names', {
-  timeout: 300_000
+  timeout: testMs(300_000)
 }, async () => {
   let n = 0
   await fc.assert(

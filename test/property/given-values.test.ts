@@ -210,7 +210,7 @@ describe('what registered functions, readers and listeners are given', () => {
       }),
       { numRuns: RUNS }
     )
-  }, 120_000)
+  })
 })
 
 describe('a repair', () => {

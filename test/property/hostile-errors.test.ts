@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { BlockFailure, defineBlock, EffectFailure, type Request } from '../../src/code/index.js'
 import { type Json, runtimeError } from '../../src/core/index.js'
 import type { RunHandle } from '../../src/runtime/index.js'
-import { cases } from '../support/effort.js'
+import { cases, testMs } from '../support/effort.js'
 import { Machine } from '../support/lives.js'
 
 const RUNS = cases({ usual: 60, long: 82, soak: 2_000 })
@@ -201,28 +201,32 @@ function document(isAtomic: boolean): Json {
 }
 
 describe('whatever the code of a caller throws or returns', () => {
-  it('L3: ends the run as data, and the ledger replays', async () => {
-    const rejected: unknown[] = []
-    const note = (reason: unknown) => void rejected.push(typeof reason)
-    process.on('unhandledRejection', note)
-    const where = fc.constantFrom(...places)
-    await fc.assert(
-      fc.asyncProperty(where, hostile, fc.boolean(), async (at, make, isAtomic) => {
-        const runtime = await new Machine().open(hostileBlocks(at, make))
-        const run = runtime.begin(document(isAtomic), { id: 'r', inputs: {} })
-        await approveAll(run)
-        const { status } = await run.result
-        expect(status).toBe('failed')
-        expect(runtime.run('r')?.status).toBe('failed')
-        const { ok, failure } = await runtime.replay()
-        expect({ ok, failure }).toEqual({ ok: true, failure: undefined })
-        await runtime.close()
-      }),
-      { numRuns: RUNS }
-    )
-    process.off('unhandledRejection', note)
-    expect(rejected).toEqual([])
-  }, 200_000)
+  it(
+    'L3: ends the run as data, and the ledger replays',
+    async () => {
+      const rejected: unknown[] = []
+      const note = (reason: unknown) => void rejected.push(typeof reason)
+      process.on('unhandledRejection', note)
+      const where = fc.constantFrom(...places)
+      await fc.assert(
+        fc.asyncProperty(where, hostile, fc.boolean(), async (at, make, isAtomic) => {
+          const runtime = await new Machine().open(hostileBlocks(at, make))
+          const run = runtime.begin(document(isAtomic), { id: 'r', inputs: {} })
+          await approveAll(run)
+          const { status } = await run.result
+          expect(status).toBe('failed')
+          expect(runtime.run('r')?.status).toBe('failed')
+          const { ok, failure } = await runtime.replay()
+          expect({ ok, failure }).toEqual({ ok: true, failure: undefined })
+          await runtime.close()
+        }),
+        { numRuns: RUNS }
+      )
+      process.off('unhandledRejection', note)
+      expect(rejected).toEqual([])
+    },
+    testMs(200_000)
+  )
 })
 
 async function approveAll(run: RunHandle): Promise<void> {

@@ -150,9 +150,7 @@ async function script(tally: Runtime): Promise<void> {
 }
 
 describe('intents and crashes', () => {
-  it('K5, L6: a wait for a grant, the grant and the work are each done once, whenever it dies', {
-    timeout: 120_000
-  }, async () => {
+  it('K5, L6: a wait for a grant, the grant and the work are each done once, whenever it dies', async () => {
     const location = await mkdtemp(join(tmpdir(), 'tally-intents-'))
     const locations = new Map<Machine, string>()
     const live = async (machine: Machine, dieAt?: number): Promise<number | undefined> => {

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { builtModule } from '../support/built.js'
-import { isTaken } from '../support/effort.js'
+import { isTaken, testMs } from '../support/effort.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../support/ledger-on-disk.js'
 import { startWriter } from './crash-store/process.js'
 
@@ -42,7 +42,7 @@ const approver = { publicKey: 'a'.repeat(64), isApprover: true }
 
 describe('a rotation that is killed', () => {
   it('I8, I9: leaves no file of a key that no receipt names, and all others, at any step', {
-    timeout: 240_000
+    timeout: testMs(240_000)
   }, async () => {
     await disk.open()
     await disk.close()

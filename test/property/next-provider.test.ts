@@ -104,5 +104,5 @@ describe('the next provider', () => {
       }),
       { numRuns: RUNS }
     )
-  }, 120_000)
+  })
 })

@@ -6,7 +6,7 @@ import {
   defineWorkflow,
   type WorkflowContext
 } from '../../src/index.js'
-import { cases } from '../support/effort.js'
+import { cases, testMs } from '../support/effort.js'
 import { runScenario } from '../support/run-to-end.js'
 
 /** B12, D3: promises of its own that code passes through before a call change nothing of it. */
@@ -78,9 +78,7 @@ const part = fc.record({
   ticks: fc.integer({ min: 0, max: 40 })
 })
 
-it('B12: code that passes through promises of its own before its calls ends, and verifies', {
-  timeout: 120_000
-}, async () => {
+it('B12: code that passes through promises of its own before its calls ends, and verifies', async () => {
   let count = 0
   await fc.assert(
     fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 6 }), async (parts) => {
@@ -217,7 +215,7 @@ const lanesOf: fc.Arbitrary<Lanes> = fc.array(
 )
 
 it('D3: code that races answers with promises of its own does as it does when it runs again', {
-  timeout: 600_000
+  timeout: testMs(600_000)
 }, async () => {
   await fc.assert(
     fc.asyncProperty(lanesOf, async (lanes) => {
@@ -244,7 +242,9 @@ it('D3: code that races answers with promises of its own does as it does when it
   )
 })
 
-it('D3, D6: so it does where its process dies on the way', { timeout: 600_000 }, async () => {
+it('D3, D6: so it does where its process dies on the way', {
+  timeout: testMs(600_000)
+}, async () => {
   const deaths = fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 2 })
   await fc.assert(
     fc.asyncProperty(lanesOf, deaths, fc.boolean(), async (given, dies, isFunction) => {

@@ -54,9 +54,7 @@ async function walletBalance(): Promise<number> {
 }
 
 describe('one payment', () => {
-  it('C3, L7: what may have been paid at one provider is not paid at another', {
-    timeout: 120_000
-  }, async () => {
+  it('C3, L7: what may have been paid at one provider is not paid at another', async () => {
     const documents = {
       fallback: await readFile(`${folder}graphs/fallback.yaml`, 'utf8'),
       retry: await readFile(`${folder}graphs/retry.yaml`, 'utf8')

@@ -7,7 +7,7 @@ import { defineBlock } from '../../src/code/index.js'
 import { Xorshift128 } from '../../src/core/index.js'
 import { createRuntime } from '../../src/runtime/index.js'
 import { builtModule } from '../support/built.js'
-import { cases } from '../support/effort.js'
+import { cases, testMs } from '../support/effort.js'
 import { expectVerifyFailure } from '../support/verified-close.js'
 import { startWriter } from './crash-store/process.js'
 import { HONEST, IMPURE, workerBlocks } from './quarantine-kill/worker.mjs'
@@ -118,7 +118,7 @@ async function history(ending: Ending, seed: string): Promise<void> {
 describe('a run that comes out otherwise, in processes that are killed', () => {
   for (const ending of ['cancel', 'release'] as const) {
     it(`K10, L14: performs nothing until its ${ending}, and another run ends`, {
-      timeout: HISTORIES * 120_000
+      timeout: testMs(HISTORIES * 120_000)
     }, async () => {
       expectVerifyFailure('journal.response')
       for (let at = 0; at < HISTORIES; at += 1) {

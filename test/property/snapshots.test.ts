@@ -20,9 +20,7 @@ const step = fc.oneof(
   fc.record({ block: fc.constant('rotate'), text: fc.constant('') })
 )
 
-it('P3: any history comes out of its snapshot as it went in, and no shorter file does', {
-  timeout: 120_000
-}, async () => {
+it('P3: any history comes out of its snapshot as it went in, and no shorter file does', async () => {
   let n = 0
   await fc.assert(
     fc.asyncProperty(

@@ -7,7 +7,7 @@ import {
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type SolanaNode, startSolanaNode } from '../../src/testing/solana-node/index.js'
-import { cases } from '../support/effort.js'
+import { cases, testMs } from '../support/effort.js'
 import { clientOf, signerOf, transferOf } from '../support/solana-node-under-test.js'
 
 /**
@@ -76,21 +76,25 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
   }
 )
 
-it('a Solana node of tests answers by the rules of nodes, whatever was done to it', async () => {
-  const [alice, bob] = await Promise.all([signerOf(1), signerOf(2)])
-  await fc.assert(
-    fc.asyncProperty(fc.array(deed, { minLength: 5, maxLength: 40 }), async (deeds) => {
-      const play = new Play(await startSolanaNode(begun(alice, bob)), alice, bob)
-      try {
-        for (const one of deeds) await play.do(one)
-        await play.agree()
-      } finally {
-        await play.node.close()
-      }
-    }),
-    { numRuns: cases({ usual: 4, long: 55, soak: 3_000 }) }
-  )
-}, 600_000)
+it(
+  'a Solana node of tests answers by the rules of nodes, whatever was done to it',
+  async () => {
+    const [alice, bob] = await Promise.all([signerOf(1), signerOf(2)])
+    await fc.assert(
+      fc.asyncProperty(fc.array(deed, { minLength: 5, maxLength: 40 }), async (deeds) => {
+        const play = new Play(await startSolanaNode(begun(alice, bob)), alice, bob)
+        try {
+          for (const one of deeds) await play.do(one)
+          await play.agree()
+        } finally {
+          await play.node.close()
+        }
+      }),
+      { numRuns: cases({ usual: 4, long: 55, soak: 3_000 }) }
+    )
+  },
+  testMs(600_000)
+)
 
 function begun(...signers: readonly KeyPairSigner[]) {
   const balances = Object.fromEntries(signers.map(({ address }) => [address, FUNDS]))

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../src/core/index.js'
 import { programVersions, systemIntents } from '../../src/intent/index.js'
 import { createRuntime, type WiredRuntime } from '../../src/runtime/index.js'
 import '../support/seed.js'
-import { cases } from '../support/effort.js'
+import { cases, testMs } from '../support/effort.js'
 
 const hash = fc.constantFrom('a'.repeat(64), 'b'.repeat(64))
 const version = fc.constantFrom('1', '9.9.9')
@@ -80,7 +80,7 @@ async function done(tally: WiredRuntime, one: Asked): Promise<string> {
 
 describe('system intents', () => {
   it('K2: refused or accepted, each of them leaves a ledger that verifies, replays and reopens', {
-    timeout: 240_000
+    timeout: testMs(240_000)
   }, async () => {
     const said = new Map<string, Set<string>>()
     await fc.assert(

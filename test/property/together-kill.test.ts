@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { verifyLocation } from '../../src/runtime/index.js'
 import { builtModule } from '../support/built.js'
-import { cases } from '../support/effort.js'
+import { cases, testMs } from '../support/effort.js'
 
 /** What each feature promises alone, while all are used at once and processes die. */
 
@@ -72,7 +72,7 @@ const seeds = Array.from({ length: cases({ usual: 1, long: 2, soak: 60 }) }, (_,
 it.each(seeds)(
   'L1, L6, G1, G2, Q6, Q8: features keep their promises together: seed %i',
   {
-    timeout: 120_000
+    timeout: testMs(120_000)
   },
   async (seed) => {
     const folder = await mkdtemp(join(tmpdir(), 'tally-together-'))

@@ -149,7 +149,7 @@ describe('the open waits of a run', () => {
         await second.close()
       }
       expect(waited).toBeGreaterThan(10)
-    }, 120_000)
+    })
   }
 
   it('B3: open waits reach a listener of all events, once while the process lives', async () => {

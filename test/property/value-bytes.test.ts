@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesOver, type Json, limits } from '../../src/core/index.js'
 import { defineBlock, importSnapshot } from '../../src/index.js'
-import { isLong, isTaken } from '../support/effort.js'
+import { isLong, isTaken, testMs } from '../support/effort.js'
 import { type LedgerOnDisk, ledgerForEachTest } from '../support/ledger-on-disk.js'
 
 const LIMIT = limits.VALUE_BYTES_MAX
@@ -130,7 +130,7 @@ describe('limits called BYTES', () => {
   )
 
   if (isLong) {
-    it('let no value in that a snapshot cannot hold', { timeout: 600_000 }, async () => {
+    it('let no value in that a snapshot cannot hold', { timeout: testMs(600_000) }, async () => {
       const tally = await disk.open({ blocks: [echo] })
       const ends: string[] = []
       for (const character of ['漢', '"']) values[character] = textOf(character, LIMIT)

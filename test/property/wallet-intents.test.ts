@@ -8,7 +8,7 @@ import { type Json, systemClock } from '../../src/core/index.js'
 import { WalletBook } from '../../src/intent/scoped-api/wallet-book.js'
 import { Registry } from '../../src/runtime/code/registry.js'
 import { WiredRuntime } from '../../src/runtime/runtime.js'
-import { cases } from '../support/effort.js'
+import { cases, testMs } from '../support/effort.js'
 import { openLedger } from '../support/ledgers.js'
 import { inlineSigner, type Life, Machine, testKeys } from '../support/lives.js'
 import '../support/seed.js'
@@ -168,7 +168,7 @@ async function live(
 
 describe('money in packages', () => {
   it('H1, C4, L6: the sum is the supply, and a crash changes nothing, in any sequence', {
-    timeout: 300_000
+    timeout: testMs(300_000)
   }, async () => {
     await fc.assert(
       fc.asyncProperty(

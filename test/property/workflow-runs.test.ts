@@ -6,6 +6,7 @@ import { type Json, type JsonObject, nextTurn } from '../../src/core/index.js'
 import { chainEffects } from '../../src/executor/index.js'
 import { aisText } from '../support/ais.js'
 import { nameOf, TestChain } from '../support/ais-chain.js'
+import { testMs } from '../support/effort.js'
 import type { World } from '../support/lives.js'
 import { type Outcome, runScenario, type Scenario } from '../support/run-to-end.js'
 
@@ -121,29 +122,33 @@ async function run(delays: readonly number[], deaths: readonly number[]) {
 }
 
 describe('runs of a workflow', () => {
-  it('P1: give every node the same input and result in any order, with any deaths', async () => {
-    const expected = await run([], [])
-    expect(expected.outcome.result).toMatchObject({
-      status: 'done',
-      response: { data: { sum: '13', skipped: true } }
-    })
-    expect(expected.functions).toEqual(['transfer 5', 'transfer 7', 'transfer 9'])
-    const nodes = nodesOf(expected.outcome)
-    // With the one that looks at what the others need.
-    expect(Object.keys(nodes)).toHaveLength(8)
-    const { boundaries } = expected.outcome
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.nat(6), { maxLength: 8 }),
-        fc.array(fc.integer({ min: 1, max: boundaries }), { maxLength: 3 }),
-        async (delays, deaths) => {
-          const { outcome, functions } = await run(delays, deaths)
-          expect(outcome.result.response).toEqual(expected.outcome.result.response)
-          expect(functions).toEqual(expected.functions)
-          expect(nodesOf(outcome)).toEqual(nodes)
-        }
-      ),
-      { numRuns: isSoak ? 300 : 6 }
-    )
-  }, 300_000)
+  it(
+    'P1: give every node the same input and result in any order, with any deaths',
+    async () => {
+      const expected = await run([], [])
+      expect(expected.outcome.result).toMatchObject({
+        status: 'done',
+        response: { data: { sum: '13', skipped: true } }
+      })
+      expect(expected.functions).toEqual(['transfer 5', 'transfer 7', 'transfer 9'])
+      const nodes = nodesOf(expected.outcome)
+      // With the one that looks at what the others need.
+      expect(Object.keys(nodes)).toHaveLength(8)
+      const { boundaries } = expected.outcome
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.nat(6), { maxLength: 8 }),
+          fc.array(fc.integer({ min: 1, max: boundaries }), { maxLength: 3 }),
+          async (delays, deaths) => {
+            const { outcome, functions } = await run(delays, deaths)
+            expect(outcome.result.response).toEqual(expected.outcome.result.response)
+            expect(functions).toEqual(expected.functions)
+            expect(nodesOf(outcome)).toEqual(nodes)
+          }
+        ),
+        { numRuns: isSoak ? 300 : 6 }
+      )
+    },
+    testMs(300_000)
+  )
 })

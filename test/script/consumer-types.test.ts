@@ -34,7 +34,7 @@ if (isLong) {
       const { dependencies } = packed.manifest
       application = packed.installWith([...Object.keys(dependencies), ...ofNode])
       writeFileSync(join(application, 'package.json'), JSON.stringify({ type: 'module' }))
-    }, 120_000)
+    })
 
     afterAll(() => packed.remove())
 

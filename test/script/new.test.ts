@@ -72,7 +72,7 @@ describe('the service that it writes, from the packed package', () => {
     // What the scripts of the service start.
     symlinkSync(join(application, 'node_modules'), join(service, 'node_modules'))
     runIn(service, [typescript, '-p', 'tsconfig.build.json'])
-  }, 120_000)
+  })
 
   afterAll(() => {
     for (const child of started) child.kill('SIGKILL')
@@ -99,7 +99,7 @@ describe('the service that it writes, from the packed package', () => {
       encoding: 'utf8'
     })
     expect(said).toMatch(/Tests +2 passed/)
-  }, 120_000)
+  })
 
   it('answers an order over HTTP, is killed with SIGKILL, continues, and has charged once', async () => {
     const first = await startService()
@@ -121,7 +121,7 @@ describe('the service that it writes, from the packed package', () => {
     expect(await once(second.child, 'close')).toEqual([0, null])
     const main = join(application, 'node_modules/tallystick/dist/src/cli/main.js')
     expect(runIn(service, [main, 'verify', '--dir', 'ledger'])).toContain('chain ok')
-  }, 120_000)
+  })
 
   // It compiles three times over.
   if (isLong) {
@@ -132,7 +132,7 @@ describe('the service that it writes, from the packed package', () => {
       const closed = once(child, 'close')
       child.kill('SIGTERM')
       await closed
-    }, 120_000)
+    })
   }
 
   /** Starts the compiled service, or what is named, and waits until it listens. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nextTurn } from '../../src/core/index.js'
 import { type Store, storeAround } from '../../src/ledger/index.js'
-import { cases } from '../support/effort.js'
+import { cases, testMs } from '../support/effort.js'
 import { type OpenLedger, type SimulationReport, simulate } from './harness.js'
 import { realLedger } from './real-ledger.js'
 import seeds from './seeds.json' with { type: 'json' }
@@ -15,17 +15,22 @@ const FIRST_SEED = Number(process.env['TALLY_SIMULATION_FIRST_SEED'] ?? 1)
 const run = (seed: number) => simulate(seed, realLedger(), { turn: nextTurn })
 
 describe('ledger simulation', () => {
-  it('S1, L2, L3, L4, L6: the ledger keeps its promises under every seed', async () => {
-    const reports: SimulationReport[] = []
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) reports.push(await run(seed))
-    const acknowledged = reports.reduce((sum, report) => sum + report.acknowledged, 0)
-    expect(acknowledged).toBeGreaterThan(SEEDS * 3)
-    const came = (damage: SimulationReport['damage']) =>
-      reports.filter((report) => report.damage === damage).length
-    // By opening alone; what only verification finds are values of the state.
-    expect(came('refused')).toBeGreaterThan(SEEDS / 8)
-    expect(came('found')).toBeGreaterThan(SEEDS / 100)
-  }, 600_000)
+  it(
+    'S1, L2, L3, L4, L6: the ledger keeps its promises under every seed',
+    async () => {
+      const reports: SimulationReport[] = []
+      for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1)
+        reports.push(await run(seed))
+      const acknowledged = reports.reduce((sum, report) => sum + report.acknowledged, 0)
+      expect(acknowledged).toBeGreaterThan(SEEDS * 3)
+      const came = (damage: SimulationReport['damage']) =>
+        reports.filter((report) => report.damage === damage).length
+      // By opening alone; what only verification finds are values of the state.
+      expect(came('refused')).toBeGreaterThan(SEEDS / 8)
+      expect(came('found')).toBeGreaterThan(SEEDS / 100)
+    },
+    testMs(600_000)
+  )
 
   it.each(seeds.ledger)('stays right for seed %i, which failed once', async (seed) => {
     await expect(run(seed)).resolves.toHaveProperty('seed', seed)

@@ -20,3 +20,8 @@ export function cases(counts: {
   if (isSoak && counts.soak !== undefined) return counts.soak
   return isLong ? counts.long : counts.usual
 }
+
+/** How long a test may take that has as much time as this, milliseconds: a soak lasts for hours. */
+export function testMs(usual: number): number {
+  return isSoak ? 24 * 3_600_000 : usual
+}

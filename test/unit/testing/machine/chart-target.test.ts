@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { assign, fromPromise, setup } from 'xstate'
 import { verifyCase, verifyMachine } from '../../../../src/testing/index.js'
-import { cases } from '../../../support/effort.js'
+import { cases, testMs } from '../../../support/effort.js'
 import { tallyErrorOf } from '../../../support/tally-error-of.js'
 
 const never = fromPromise<{ reference: string }, { cents: number }>(() => {
@@ -89,21 +89,25 @@ const effects = {
 }
 
 describe('a machine of XState', () => {
-  it('keeps every promise: actors, actions, delays and events from outside', async () => {
-    const count = cases({ usual: 5, long: 33, soak: 66 })
-    const target = { machine: payment, sideEffects }
-    const report = await verifyMachine(target, {
-      effects,
-      eventually: {
-        'what is paid is told of': ({ deeds }) =>
-          deeds.some(({ effect }) => effect === 'pay') || deeds.length === 0
-      },
-      cases: count
-    })
-    expect(report.cases).toBe(count)
-    expect(report.crashes).toBeGreaterThan(0)
-    expect(report.notChecked.join()).toContain('actions without a name')
-  }, 900_000)
+  it(
+    'keeps every promise: actors, actions, delays and events from outside',
+    async () => {
+      const count = cases({ usual: 5, long: 33, soak: 66 })
+      const target = { machine: payment, sideEffects }
+      const report = await verifyMachine(target, {
+        effects,
+        eventually: {
+          'what is paid is told of': ({ deeds }) =>
+            deeds.some(({ effect }) => effect === 'pay') || deeds.length === 0
+        },
+        cases: count
+      })
+      expect(report.cases).toBe(count)
+      expect(report.crashes).toBeGreaterThan(0)
+      expect(report.notChecked.join()).toContain('actions without a name')
+    },
+    testMs(900_000)
+  )
 
   it('is taken as it is, and every effect of it may be done once only', async () => {
     const given = { inputs: [{}], people: [{ value: { type: 'APPROVE' } }] }

@@ -9,7 +9,7 @@ import {
   verifyCase,
   verifyMachine
 } from '../../../../src/testing/index.js'
-import { cases } from '../../../support/effort.js'
+import { cases, testMs } from '../../../support/effort.js'
 import { agentOf, flowOf, nodeOf } from '../../../support/flows.js'
 import { tallyErrorOf } from '../../../support/tally-error-of.js'
 
@@ -82,13 +82,17 @@ function ordered(sheets: number, trouble: Trouble = null): Case {
 }
 
 describe('a flow of agents', () => {
-  it('keeps every promise with answers of the shape that its nodes ask for', async () => {
-    const count = cases({ usual: 6, long: 22, soak: 44 })
-    const report = await verifyMachine(target(office), { effects: ordering, cases: count })
-    expect(report.cases).toBe(count)
-    expect(report.coverage.transitions.taken).toBeGreaterThan(1)
-    expect(report.notChecked.join()).toContain('agents: what models say')
-  }, 900_000)
+  it(
+    'keeps every promise with answers of the shape that its nodes ask for',
+    async () => {
+      const count = cases({ usual: 6, long: 22, soak: 44 })
+      const report = await verifyMachine(target(office), { effects: ordering, cases: count })
+      expect(report.cases).toBe(count)
+      expect(report.coverage.transitions.taken).toBeGreaterThan(1)
+      expect(report.notChecked.join()).toContain('agents: what models say')
+    },
+    testMs(900_000)
+  )
 
   it('with a node kind that reads the clock is found', async () => {
     const error = await tallyErrorOf(verifyMachine(target(stamped), { cases: 30 }))

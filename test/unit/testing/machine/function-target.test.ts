@@ -14,7 +14,7 @@ import {
   verifyMachine
 } from '../../../../src/testing/index.js'
 import { builtModule } from '../../../support/built.js'
-import { cases } from '../../../support/effort.js'
+import { cases, testMs } from '../../../support/effort.js'
 import { root } from '../../../support/source.js'
 import { tallyErrorOf } from '../../../support/tally-error-of.js'
 
@@ -81,20 +81,24 @@ async function brokenBy(target: Parameters<typeof verifyMachine>[0], options: Ma
 const paid = { 'flow.pay': { answer: () => ({ paid: true }) } } as const
 
 describe('a workflow in code', () => {
-  it('keeps every promise: steps, an atomic part, a signal, a sleep, people and crashes', async () => {
-    const count = cases({ usual: 12, long: 33, soak: 66 })
-    const report: MachineReport = await verifyMachine(checkout, {
-      effects: world,
-      cases: count,
-      always: {
-        'both sides or none': ({ state }) =>
-          (state['customer'] ?? 0) === -Number(state['shop'] ?? 0)
-      }
-    })
-    expect(report.cases).toBe(count)
-    expect(report.crashes).toBeGreaterThan(count / 8)
-    expect(report.notChecked.join()).toContain('workflows in code')
-  }, 900_000)
+  it(
+    'keeps every promise: steps, an atomic part, a signal, a sleep, people and crashes',
+    async () => {
+      const count = cases({ usual: 12, long: 33, soak: 66 })
+      const report: MachineReport = await verifyMachine(checkout, {
+        effects: world,
+        cases: count,
+        always: {
+          'both sides or none': ({ state }) =>
+            (state['customer'] ?? 0) === -Number(state['shop'] ?? 0)
+        }
+      })
+      expect(report.cases).toBe(count)
+      expect(report.crashes).toBeGreaterThan(count / 8)
+      expect(report.notChecked.join()).toContain('workflows in code')
+    },
+    testMs(900_000)
+  )
 
   it('has its steps in the coverage, with what became of them', async () => {
     const report = await verifyCase(
@@ -113,79 +117,99 @@ describe('a workflow in code', () => {
     ])
   })
 
-  it('plays runs beside each other on the same state', async () => {
-    const report = await verifyMachine(checkout, { effects: world, concurrent: 3, cases: 8 })
-    expect(report.cases).toBe(8)
-  }, 300_000)
+  it(
+    'plays runs beside each other on the same state',
+    async () => {
+      const report = await verifyMachine(checkout, { effects: world, concurrent: 3, cases: 8 })
+      expect(report.cases).toBe(8)
+    },
+    testMs(300_000)
+  )
 
-  it('B12: keeps every promise wherever its process dies: what ends without an answer', async () => {
-    const target = defineWorkflow({
-      name: 'flow',
-      version: '1.0.0',
-      input: Order,
-      blocks: [book],
-      async run(ctx, { cents }) {
-        await ctx.atomic(async (scope) => scope.step('debit', book, { key: 'customer', cents }))
-        await ctx.step('pay', notPerformed, cents, { confirm: 'Pay?' })
-        return ctx.now()
+  it(
+    'B12: keeps every promise wherever its process dies: what ends without an answer',
+    async () => {
+      const target = defineWorkflow({
+        name: 'flow',
+        version: '1.0.0',
+        input: Order,
+        blocks: [book],
+        async run(ctx, { cents }) {
+          await ctx.atomic(async (scope) => scope.step('debit', book, { key: 'customer', cents }))
+          await ctx.step('pay', notPerformed, cents, { confirm: 'Pay?' })
+          return ctx.now()
+        }
+      })
+      // A second answer has the journal written between the end of the step and that of the code.
+      const given: Case = { inputs: [{ order: 'o', cents: 1 }], people: [{ manner: 'twice' }] }
+      for (let at = 1; at <= 16; at += 1) {
+        const report = await verifyCase(target, { ...given, deaths: [{ at }] }, { effects: paid })
+        expect(report.crashes).toBe(1)
       }
-    })
-    // A second answer has the journal written between the end of the step and that of the code.
-    const given: Case = { inputs: [{ order: 'o', cents: 1 }], people: [{ manner: 'twice' }] }
-    for (let at = 1; at <= 16; at += 1) {
-      const report = await verifyCase(target, { ...given, deaths: [{ at }] }, { effects: paid })
-      expect(report.crashes).toBe(1)
-    }
-  }, 300_000)
+    },
+    testMs(300_000)
+  )
 
-  it('plays steps beside each other, and races', async () => {
-    const racing = flow(async (ctx) => {
-      await ctx.all([ctx.step('pay', notPerformed, 1), ctx.step('pay', notPerformed, 2)])
-      return ctx.race([ctx.step('pay', notPerformed, 3), ctx.sleep(1_000)])
-    })
-    const report = await verifyMachine(racing, { effects: paid, cases: 16 })
-    expect(report.coverage.states.taken).toBeGreaterThan(1)
-  }, 300_000)
+  it(
+    'plays steps beside each other, and races',
+    async () => {
+      const racing = flow(async (ctx) => {
+        await ctx.all([ctx.step('pay', notPerformed, 1), ctx.step('pay', notPerformed, 2)])
+        return ctx.race([ctx.step('pay', notPerformed, 3), ctx.sleep(1_000)])
+      })
+      const report = await verifyMachine(racing, { effects: paid, cases: 16 })
+      expect(report.coverage.states.taken).toBeGreaterThan(1)
+    },
+    testMs(300_000)
+  )
 
-  it('starts others as runs of their own, whose waits people answer', async () => {
-    const child = defineWorkflow({
-      name: 'child',
-      version: '1.0.0',
-      async run(ctx, input: { cents: number }) {
-        const { action } = await ctx.wait({ reason: 'confirmation', request: input })
-        return { action, cents: input.cents }
+  it(
+    'starts others as runs of their own, whose waits people answer',
+    async () => {
+      const child = defineWorkflow({
+        name: 'child',
+        version: '1.0.0',
+        async run(ctx, input: { cents: number }) {
+          const { action } = await ctx.wait({ reason: 'confirmation', request: input })
+          return { action, cents: input.cents }
+        }
+      })
+      const parent = flow(async (ctx, input) => {
+        const { cents } = input as z.infer<typeof Order>
+        return ctx.child(child, { cents }, { id: `child-${ctx.runId}` })
+      })
+      const target = { starts: parent, workflows: [child] }
+      const report = await verifyMachine(target, { cases: 16 })
+      expect(report.crashes).toBeGreaterThan(2)
+      const left: string[] = []
+      await verifyCase(
+        target,
+        { inputs: [{ order: 'o', cents: 3 }] },
+        { eventually: { looks: ({ results }) => left.push(JSON.stringify(results[0]?.response)) } }
+      )
+      expect(left.join()).toContain('"cents":3')
+    },
+    testMs(300_000)
+  )
+
+  it(
+    'is redeployed with the next version, while open runs keep theirs',
+    async () => {
+      const next = flow(async (ctx) => ctx.step('other', notPerformed), 'checkout')
+      const later = {
+        ...next,
+        version: '2.0.0',
+        definition: { ...next.definition, version: '2.0.0' }
       }
-    })
-    const parent = flow(async (ctx, input) => {
-      const { cents } = input as z.infer<typeof Order>
-      return ctx.child(child, { cents }, { id: `child-${ctx.runId}` })
-    })
-    const target = { starts: parent, workflows: [child] }
-    const report = await verifyMachine(target, { cases: 16 })
-    expect(report.crashes).toBeGreaterThan(2)
-    const left: string[] = []
-    await verifyCase(
-      target,
-      { inputs: [{ order: 'o', cents: 3 }] },
-      { eventually: { looks: ({ results }) => left.push(JSON.stringify(results[0]?.response)) } }
-    )
-    expect(left.join()).toContain('"cents":3')
-  }, 300_000)
-
-  it('is redeployed with the next version, while open runs keep theirs', async () => {
-    const next = flow(async (ctx) => ctx.step('other', notPerformed), 'checkout')
-    const later = {
-      ...next,
-      version: '2.0.0',
-      definition: { ...next.definition, version: '2.0.0' }
-    }
-    const report = await verifyMachine(checkout, {
-      effects: { ...world, 'checkout.other': { answer: () => null } },
-      next: { workflows: [checkout, later] },
-      cases: 12
-    })
-    expect(report.crashes).toBeGreaterThan(2)
-  }, 300_000)
+      const report = await verifyMachine(checkout, {
+        effects: { ...world, 'checkout.other': { answer: () => null } },
+        next: { workflows: [checkout, later] },
+        cases: 12
+      })
+      expect(report.crashes).toBeGreaterThan(2)
+    },
+    testMs(300_000)
+  )
 })
 
 describe('a fault of a workflow in code', () => {

@@ -23,7 +23,7 @@ import { play } from '../../../../src/testing/machine/play.js'
 import { stageOf } from '../../../../src/testing/machine/stage.js'
 import { prepareTarget } from '../../../../src/testing/machine/target.js'
 import { builtModule } from '../../../support/built.js'
-import { cases } from '../../../support/effort.js'
+import { cases, testMs } from '../../../support/effort.js'
 import { root } from '../../../support/source.js'
 import { tallyErrorOf } from '../../../support/tally-error-of.js'
 
@@ -67,15 +67,19 @@ const answers = [{ status: 200 }]
 const fine = { 'network.request': { answers } }
 
 describe('a package', () => {
-  it('keeps every promise with inputs of its manifest and answers of the network', async () => {
-    const count = cases({ usual: 8, long: 33, soak: 66 })
-    const report = await verifyMachine(careful, { ...honest, concurrent: 2, cases: count })
-    expect(report.cases).toBe(count)
-    expect(report.crashes).toBeGreaterThan(0)
-    expect(report.coverage.transitions).toEqual({ taken: 1, of: 1 })
-    expect(report.coverage.states).toEqual({ taken: 2, of: 2 })
-    expect(report.notChecked.join()).toContain('packages: what servers keep')
-  }, 900_000)
+  it(
+    'keeps every promise with inputs of its manifest and answers of the network',
+    async () => {
+      const count = cases({ usual: 8, long: 33, soak: 66 })
+      const report = await verifyMachine(careful, { ...honest, concurrent: 2, cases: count })
+      expect(report.cases).toBe(count)
+      expect(report.crashes).toBeGreaterThan(0)
+      expect(report.coverage.transitions).toEqual({ taken: 1, of: 1 })
+      expect(report.coverage.states).toEqual({ taken: 2, of: 2 })
+      expect(report.notChecked.join()).toContain('packages: what servers keep')
+    },
+    testMs(900_000)
+  )
 
   it('keeps every promise wherever its process dies', async () => {
     let report: MachineReport | undefined
