@@ -14,7 +14,7 @@ import { Machine, settleDown } from '../support/lives.js'
 
 type Op =
   | { readonly op: 'get' | 'set'; readonly key: number }
-  | { readonly op: 'list' | 'look' | 'send' | 'ask' | 'askInTime' | 'nap' | 'fail' }
+  | { readonly op: 'list' | 'look' | 'send' | 'lose' | 'ask' | 'askInTime' | 'nap' | 'fail' }
   | { readonly op: 'branch'; readonly odd: readonly Op[]; readonly even: readonly Op[] }
   | { readonly op: 'both'; readonly one: Op; readonly other: Op }
 
@@ -35,7 +35,9 @@ const keyed = fc.record({
   key: fc.nat(1)
 })
 const call = fc.record({
-  op: fc.constantFrom(...(['list', 'look', 'send', 'ask', 'askInTime', 'nap', 'ask'] as const))
+  op: fc.constantFrom(
+    ...(['list', 'look', 'send', 'lose', 'ask', 'askInTime', 'nap', 'ask'] as const)
+  )
 })
 const fail = fc.constant({ op: 'fail' } as const)
 const simple: fc.Arbitrary<Op> = fc.oneof(
@@ -92,7 +94,8 @@ async function perform(ctx: BlockContext, one: Op, seen: number): Promise<number
     case 'look':
       return ctx.effect('look', { request: { seen }, sideEffects: 'none', perform: () => 1 })
     case 'send':
-      return ctx.effect('send', { request: { seen } })
+    case 'lose':
+      return ctx.effect(one.op, { request: { seen } })
     case 'ask':
     case 'askInTime': {
       const timeoutMs = one.op === 'ask' ? {} : { timeoutMs: 30_000 + seen }
@@ -138,6 +141,12 @@ const providers = [
     perform: ({ key }: { readonly key: string }) => {
       sent.push(key)
       return 2
+    }
+  },
+  {
+    name: 'lose',
+    perform: () => {
+      throw new Error('lost')
     }
   }
 ]

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { VerificationReport } from '../../src/audit/index.js'
+import type { OpenWait } from '../../src/block/index.js'
 import type { RunHandle, WiredRuntime } from '../../src/runtime/index.js'
 import { cases } from '../support/effort.js'
 import { type Life, Machine, openOn, settleDown } from '../support/lives.js'
@@ -19,13 +20,17 @@ import {
 
 /** What happens from outside between two times at which nothing moves. */
 interface Happening {
-  readonly what: 'start' | 'answer' | 'advance' | 'reopen' | 'die'
+  readonly what: 'start' | 'answer' | 'advance' | 'signal' | 'cancel' | 'reopen' | 'die'
   /** Which run, or after how many boundaries the process dies. */
   readonly pick: number
 }
 
 const happening: fc.Arbitrary<Happening> = fc.record({
-  what: fc.constantFrom('start', 'start', 'answer', 'answer', 'advance', 'reopen', 'die'),
+  what: fc.oneof(
+    { weight: 9, arbitrary: fc.constantFrom('start', 'answer', 'advance') },
+    { weight: 3, arbitrary: fc.constantFrom('signal', 'reopen', 'die') },
+    { weight: 1, arbitrary: fc.constant('cancel') }
+  ) as fc.Arbitrary<Happening['what']>,
   pick: fc.nat(30)
 })
 
@@ -38,6 +43,8 @@ class Play {
   readonly #handles = new Map<number, RunHandle>()
   readonly #ended = new Set<number>()
   readonly #begun = new Set<number>()
+  readonly #pending = new Set<string>()
+  #sent = 0
   #life: Life | undefined
   #tally: WiredRuntime | undefined
 
@@ -74,6 +81,12 @@ class Play {
       case 'advance':
         this.#advance()
         return
+      case 'signal':
+        this.#signal(pick)
+        return
+      case 'cancel':
+        this.#cancel(pick)
+        return
       case 'reopen':
         await this.#close()
         await this.#open()
@@ -108,6 +121,7 @@ class Play {
       }
     }
     this.#handles.clear()
+    this.#pending.clear()
     for (const index of this.#begun) if (!this.#ended.has(index)) this.#start(index)
   }
 
@@ -147,17 +161,29 @@ class Play {
         }
       )
       await settleDown(() => `${life?.isDead} ${waits?.length}`)
-      const [wait] = waits ?? []
+      const wait = waits?.find(({ token }) => !this.#pending.has(token))
       if (run === undefined || wait === undefined) continue
-      const answer = { digest: wait.digest, by: 'tester', value: pick % 5 }
-      const given =
-        wait.reason === 'confirmation'
-          ? run.approve(wait.token, answer)
-          : run.resume(wait.token, answer)
-      given.catch(() => undefined)
+      // A run whose end waits for another's takes no answer meanwhile.
+      this.#pending.add(wait.token)
+      answered(run, wait, pick)
+        .catch(() => undefined)
+        .finally(() => this.#pending.delete(wait.token))
       return true
     }
     return false
+  }
+
+  #signal(pick: number): void {
+    const handles = [...this.#handles.values()]
+    this.#sent += 1
+    const id = `sent-${this.#sent}`
+    const sending = handles[pick % handles.length]?.signal(`item ${pick % 2}`, pick % 5, { id })
+    sending?.catch(() => undefined)
+  }
+
+  #cancel(pick: number): void {
+    const handles = [...this.#handles.values()]
+    handles[pick % handles.length]?.cancel('enough').catch(() => undefined)
   }
 
   #advance(): void {
@@ -180,6 +206,22 @@ class Play {
     const open = [...this.#runs.keys()].filter((index) => !this.#ended.has(index))
     return open.map((index) => `run-${index}`).join()
   }
+}
+
+/** Answers a wait by what it takes; some are denied. */
+function answered(run: RunHandle, wait: OpenWait, pick: number): Promise<unknown> {
+  const answer = { digest: wait.digest, by: 'tester', value: pick % 5 }
+  if (wait.actions.includes('signal')) {
+    const { signal } = wait.request as { readonly signal: string }
+    return run.signal(signal, pick % 5, { id: wait.token })
+  }
+  if (wait.actions.includes('approve')) {
+    return pick % 7 === 6 ? run.deny(wait.token, answer) : run.approve(wait.token, answer)
+  }
+  const action = wait.actions.includes('resume') ? 'resume' : wait.actions[pick % 4]
+  // The same value again would fail in the same way.
+  const given = action === 'patch' ? { ...answer, value: {} } : answer
+  return run.resume(wait.token, { ...given, action: action as 'resume' })
 }
 
 describe('an honest ledger', () => {

@@ -6,7 +6,8 @@ import type { World } from './lives.js'
 /** One step of a generated program; what it does may depend on what the program has seen. */
 export type ProgramStep =
   | { readonly do: 'get' | 'set' | 'remove'; readonly key: string }
-  | { readonly do: 'list' | 'wait' | 'look' | 'post' | 'fail' | 'both' }
+  | { readonly do: 'list' | 'wait' | 'look' | 'post' | 'lose' | 'fail' | 'fail once' | 'both' }
+  | { readonly do: 'wait in time' | 'signal' | 'signal in time' | 'tags' }
   | { readonly do: 'sleep'; readonly ms: number }
   | {
       readonly do: 'branch'
@@ -18,11 +19,13 @@ export interface GeneratedNode {
   readonly steps: readonly ProgramStep[]
   readonly retries: number
   readonly confirm: boolean
+  readonly asks: boolean
 }
 
-/** A run: its nodes one after the other, some of them in an atomic composite. */
+/** A run: its nodes one after the other or in a plan, some of them in an atomic composite. */
 export interface GeneratedRun {
   readonly nodes: readonly GeneratedNode[]
+  readonly shape: 'composite' | 'plan' | 'plan in order'
   readonly atomic: boolean
 }
 
@@ -35,7 +38,14 @@ const plainStep: fc.Arbitrary<ProgramStep> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({ do: fc.constantFrom('list', 'wait', 'look', 'post', 'both') })
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('fail') }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('wait in time', 'signal', 'signal in time') })
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('fail', 'fail once', 'lose', 'tags') })
+  },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('sleep'), ms: fc.integer({ max: 9, min: 1 }) })
@@ -55,34 +65,48 @@ const step: fc.Arbitrary<ProgramStep> = fc.oneof(
 const node: fc.Arbitrary<GeneratedNode> = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 6 }),
   retries: fc.constantFrom(0, 0, 1),
-  confirm: fc.constantFrom(false, false, true)
+  confirm: fc.constantFrom(false, false, true),
+  asks: fc.constantFrom(false, false, true)
 })
 
 /** Runs that share their state. */
 export const generatedRuns: fc.Arbitrary<readonly GeneratedRun[]> = fc.array(
   fc.record({
     nodes: fc.array(node, { minLength: 1, maxLength: 3 }),
+    shape: fc.constantFrom('composite', 'composite', 'plan', 'plan in order'),
     atomic: fc.constantFrom(false, false, true)
   }),
   { minLength: 1, maxLength: 4 }
 )
 
-export function programDocument({ nodes, atomic }: GeneratedRun): Json {
+export function programDocument(run: GeneratedRun): Json {
+  return run.shape === 'composite' ? compositeOf(run) : planOf(run)
+}
+
+function planOf({ nodes, atomic, shape }: GeneratedRun): Json {
+  const order = atomic || shape === 'plan in order' ? { order: 'declared' } : {}
+  return {
+    ...{ schema: 'tally-plan/1', name: 'generated', version: '1.0.0', atomic, ...order },
+    nodes: nodes.map((node, index) => ({ id: `n${index}`, ...nodeOf(node) }))
+  } as unknown as Json
+}
+
+function nodeOf({ steps, retries, confirm, asks }: GeneratedNode) {
+  return {
+    block: 'program',
+    input: { lit: { steps } },
+    ...(confirm ? { confirm: true } : {}),
+    ...(asks ? { on_error: 'ask' } : {}),
+    ...(retries === 0 ? {} : { recovery: [{ retry: { max_attempts: retries + 1 } }] })
+  }
+}
+
+function compositeOf({ nodes, atomic }: GeneratedRun): Json {
   const names = nodes.map((_, index) => `n${index}`)
   const pairs = names.slice(1).map((name, index) => [names[index] ?? '', name] as const)
   const graph = {
     entry_point: 'n0',
-    nodes: Object.fromEntries(
-      nodes.map(({ steps, retries, confirm }, index) => [
-        `n${index}`,
-        {
-          block: 'program',
-          input: { lit: { steps } },
-          ...(confirm ? { confirm: true } : {}),
-          ...(retries === 0 ? {} : { recovery: [{ retry: { max_attempts: retries + 1 } }] })
-        }
-      ])
-    ),
+    nodes: Object.fromEntries(nodes.map((node, index) => [`n${index}`, nodeOf(node)])),
     transitions: Object.fromEntries(pairs)
   }
   const head = { schema: 'tally-composite/1', name: 'generated', version: '1.0.0' }
@@ -149,6 +173,19 @@ class Program {
         return
       case 'sleep':
         return this.#ctx.sleep(one.ms + (this.seen % 3))
+      case 'wait in time':
+        return this.#wait({ timeoutMs: 4 })
+      case 'signal':
+        return this.#signal()
+      case 'signal in time':
+        return this.#signal({ timeoutMs: 4 })
+      case 'tags':
+        return this.#ctx.setTags([`seen ${this.seen % 3}`])
+      case 'lose':
+        return this.#lose()
+      case 'fail once':
+        if (this.#ctx.attempt === 1) this.#ctx.fail('once', { seen: this.seen })
+        return
       case 'fail':
         if (this.seen % 2 === 1) this.#ctx.fail('odd', { seen: this.seen })
         return
@@ -161,10 +198,28 @@ class Program {
     this.seen = (this.seen * 3 + value) % 97
   }
 
-  async #wait(): Promise<void> {
+  async #wait(more: { readonly timeoutMs?: number } = {}): Promise<void> {
     const { seen } = this
-    const { value } = await this.#ctx.wait({ reason: 'external', request: { seen } })
+    const { value } = await this.#ctx.wait({ reason: 'external', request: { seen }, ...more })
     this.#see(typeof value === 'number' ? value : 0)
+  }
+
+  async #signal(more?: { readonly timeoutMs: number }): Promise<void> {
+    const name = `item ${this.seen % 2}`
+    const value = await (more === undefined
+      ? this.#ctx.signal(name)
+      : this.#ctx.signal(name, undefined, more))
+    this.#see(typeof value === 'number' ? value : 0)
+  }
+
+  /** Of which nothing tells what has become. */
+  async #lose(): Promise<void> {
+    const request = { unit: this.#ctx.unitId, lost: this.seen }
+    const perform = () => {
+      throw new Error('lost')
+    }
+    await this.#ctx.effect('lose', { request, perform })
+    this.#see(3)
   }
 
   async #look(): Promise<void> {
