@@ -202,15 +202,14 @@ export class CompileSession {
 
   *#value(value: Json | undefined, path: DocumentPath): Pieces<CompiledValue | null> {
     if (value === undefined) return null
-    const roots = valueRoots
     if (this.#expressions === undefined) {
       this.refuse('invalid_graph', path, 'no expression compiler is given')
       return null
     }
     try {
-      const compiling = this.#expressions.compilingValue?.(value, { roots })
+      const compiling = this.#expressions.compilingValue?.(value, { roots: valueRoots })
       if (compiling !== undefined) return yield* compiling
-      return this.#expressions.compileValue(value, { roots })
+      return this.#expressions.compileValue(value, { roots: valueRoots })
     } catch (error) {
       if (isTallyError(error, 'document.too_much_work')) throw error
       const message = error instanceof Error ? error.message : 'it cannot be compiled'

@@ -339,8 +339,8 @@ export class Attempt implements OpenAttempt {
     } while (this.#given < this.recorded.length)
     this.#isReplaying = false
     if (this.#calls !== undefined) checkCallsMade(this, this.#calls, this.#execution?.calls)
-    // One that came to nothing would end a call that the code makes elsewhere.
-    return this.hasReadState && !this.hasEnded ? this.#unasked().map(({ seq }) => seq ?? 0) : []
+    // The time of such a wait would end a call that the code makes elsewhere.
+    return this.hasReadState && !this.hasEnded ? this.#unasked() : []
   }
 
   /** Lets the code run as far as it gets without an answer. */
@@ -351,17 +351,16 @@ export class Attempt implements OpenAttempt {
 
   #left(entry: RecordedResult): readonly number[] {
     if (!this.hasReadState) this.#diverged(entry)
-    return [...this.recorded.seqsFrom(this.#given), ...this.#unasked().map(({ seq }) => seq ?? 0)]
+    return [...this.recorded.seqsFrom(this.#given), ...this.#unasked()]
   }
 
   /**
-   * Open waits of calls that the code does not make: a call in the place of a wait ends it when it
-   * is answered.
+   * Numbers of calls with open waits that the code does not make: a call in the place of a wait
+   * ends it when it is answered.
    */
-  #unasked(): readonly WaitBegun[] {
-    const isUnasked = ({ seq }: WaitBegun) =>
-      seq !== null && seq > 0 && this.#execution?.outstanding.has(seq) !== true
-    return [...this.waits.values()].filter(isUnasked)
+  #unasked(): readonly number[] {
+    const isUnasked = (seq: number) => seq > 0 && this.callAt(seq) === undefined
+    return [...this.waits.keys()].filter(isUnasked)
   }
 
   /** Whether the code, on the state as it is now, has gone on without the answer to a wait. */
