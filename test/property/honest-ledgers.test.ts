@@ -219,7 +219,7 @@ function answered(run: RunHandle, wait: OpenWait, pick: number): Promise<unknown
     return pick % 7 === 6 ? run.deny(wait.token, answer) : run.approve(wait.token, answer)
   }
   const action = wait.actions.includes('resume') ? 'resume' : wait.actions[pick % 4]
-  // The same value again would fail in the same way.
+  // A patch that changes nothing: the step is tried again as it was.
   const given = action === 'patch' ? { ...answer, value: {} } : answer
   return run.resume(wait.token, { ...given, action: action as 'resume' })
 }

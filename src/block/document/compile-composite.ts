@@ -145,16 +145,21 @@ function* branchesOf(
   session: CompileSession
 ): Pieces<readonly PlannedBranch[]> {
   const branches: PlannedBranch[] = []
+  let isReached = true
   for (const [index, branch] of (entryOf(transitions, name) ?? []).entries()) {
     passSteps(1)
     if (isSliceFull()) yield
     const path = [...place.path, 'transitions', name, index, 'condition']
+    if (!isReached) {
+      yield* session.unreached(branch.condition, { ...place, path })
+      continue
+    }
     const resolved = yield* session.condition(branch.condition, { ...place, path })
     if (resolved === undefined) continue
     const { predicate, label } = resolved
     branches.push({ target: branch.target, condition: predicate, label })
-    // What stands behind a branch that always matches is never reached.
-    if (predicate === null) break
+    // What stands behind a branch that always matches is not.
+    isReached = predicate !== null
   }
   return branches
 }

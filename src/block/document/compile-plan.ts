@@ -29,14 +29,17 @@ export function* planIn(
   const ordered = yield* validatingPlan(definition, nodeIndex.path)
   session.found.add(problemsOf(ordered))
   checkOverlay(definition, nodeIndex, session)
-  const nodes = new Set(definition.nodes.map(({ id }) => id))
-  const path = [...nodeIndex.path, 'output']
-  const output = yield* session.value(definition.output, { ...nodeIndex, path, nodes })
+  const { inputs, output } = yield* valuesOf(definition, nodeIndex, session)
   yield* checkDeferred(definition, output, nodeIndex, session)
   if (!ordered.ok) return undefined
   const { order } = ordered
   const children = yield* childrenOf(definition, nodeIndex, session)
-  const library = yield* libraryOf(definition, { order, children, output }, nodeIndex, session)
+  const library = yield* libraryOf(
+    definition,
+    { order, children, inputs, output },
+    nodeIndex,
+    session
+  )
   if (!session.found.isEmpty) return undefined
   const { name, version } = definition
   const config = planChart({
@@ -129,16 +132,16 @@ function* libraryOf(
     /** Indexes of the nodes in the document, in the order of the plan. */
     readonly order: readonly number[]
     readonly children: ReadonlyMap<string, CompiledNode>
+    readonly inputs: ReadonlyMap<string, CompiledValue | null>
     readonly output: CompiledValue | null
   },
   nodeIndex: CompileContext,
   session: CompileSession
 ): Pieces<PlanLibrary> {
-  const { order, children, output } = parts
+  const { order, children, inputs, output } = parts
   const { nodes, order: delivery, lanes, atomic } = definition
   const nodeIndexes = new Map(order.map((index, at) => [nodes[index]?.id ?? '', at]))
   const links = yield* linksOf(definition, order, nodeIndexes)
-  const inputs = yield* inputsOf(definition, nodeIndex, session)
   const isKept = yield* keeping(inputs, output)
   const planned: PlanNode[] = []
   for (const index of order) {
@@ -222,19 +225,24 @@ function* linksOf(
   return links
 }
 
-function* inputsOf(
-  { nodes }: PlanDefinition,
+/** What nodes are given, and what the plan gives. */
+function* valuesOf(
+  { nodes, output }: PlanDefinition,
   { path, isUsed }: CompileContext,
   session: CompileSession
-): Pieces<ReadonlyMap<string, CompiledValue | null>> {
+): Pieces<{
+  readonly inputs: ReadonlyMap<string, CompiledValue | null>
+  readonly output: CompiledValue | null
+}> {
   const inputs = new Map<string, CompiledValue | null>()
-  const ids = new Set(nodes.map(({ id }) => id))
+  const within = { isUsed, nodes: new Set(nodes.map(({ id }) => id)) }
   for (const [index, { id, input }] of nodes.entries()) {
     if (isSliceFull()) yield
-    const place = { path: [...path, 'nodes', index, 'input'], isUsed, nodes: ids }
-    inputs.set(id, yield* session.value(input, place))
+    const at = [...path, 'nodes', index, 'input']
+    inputs.set(id, yield* session.value(input, { ...within, path: at }))
   }
-  return inputs
+  const at = [...path, 'output']
+  return { inputs, output: yield* session.value(output, { ...within, path: at }) }
 }
 
 /** Whether what a node returned is needed later: by the result, or by some value. */

@@ -87,7 +87,7 @@ interface NodeParent {
 
 /**
  * What compiling one document shares among all that is nested in it: where names lead, and what was
- * found wrong. A finder of something wrong says so and continues; nothing is built then.
+ * found wrong or doubtful. A finder of something wrong says so and continues; nothing is built then.
  */
 export class CompileSession {
   readonly registry: CompileOptions['registry']
@@ -187,6 +187,13 @@ export class CompileSession {
     }
     this.refuse('condition_resolution_error', place.path, resolved.problem)
     return undefined
+  }
+
+  /** A condition that is never asked is not refused, whatever it names. */
+  *unreached(condition: ConditionDefinition, place: Omit<ValuePlace, 'nodes'>): Pieces<void> {
+    if (place.isUsed || condition.kind !== 'cel') return
+    const resolved = resolveCondition(condition, this.registry, this.#expressions)
+    if (resolved.ok) yield* this.#doubt(resolved.references, { ...place, nodes: noNodes })
   }
 
   *value(value: Json | undefined, place: ValuePlace): Pieces<CompiledValue | null> {

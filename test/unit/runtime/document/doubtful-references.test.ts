@@ -30,7 +30,14 @@ describe('references that lead nowhere', () => {
         entry_point: 'x',
         nodes: { x: { block: 'step' }, y: { block: 'step', input: nowhere } }
       },
-      transitions: { x: [{ condition: { cel: 'response.dat == 1' }, target: 'y' }] },
+      transitions: {
+        x: [
+          { condition: { cel: 'response.dat == 1' }, target: 'y' },
+          { condition: 'default', target: 'y' },
+          { condition: { cel: 'response.dat == 2' }, target: 'y' },
+          { condition: { cel: 'is not CEL' }, target: 'y' }
+        ]
+      },
       output: { ref: 'nodes.first.response' }
     }
     const found = await doubts({
@@ -50,6 +57,7 @@ describe('references that lead nowhere', () => {
       'lint nodes.1.composite.nodes.y.input',
       'lint nodes.1.composite.output',
       'lint nodes.1.composite.transitions.x.0.condition',
+      'lint nodes.1.composite.transitions.x.2.condition',
       'lint nodes.2.input',
       'lint output'
     ])
