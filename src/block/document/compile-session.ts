@@ -87,7 +87,8 @@ interface NodeParent {
 
 /**
  * What compiling one document shares among all that is nested in it: where names lead, and what was
- * found wrong or doubtful. A finder of something wrong says so and continues; nothing is built then.
+ * found wrong, or doubtful. A finder of something wrong says so and continues; nothing is built
+ * then.
  */
 export class CompileSession {
   readonly registry: CompileOptions['registry']
