@@ -100,7 +100,8 @@ it(
         const broken = { wrapClock: (clock: ManualClock) => passing(clock, passes) }
         ended += (await simulateBroken({ ...story, seed }, broken)).ended
       }),
-      { numRuns }
+      // Its process dies when all its runs have ended: another one has to verify what is left.
+      { numRuns, examples: [[{ gaps: [1], steps: ['millisecond'] }, 483_795_611]] }
     )
     expect(ended).toBeGreaterThan(2 * numRuns)
   },

@@ -106,10 +106,11 @@ export class SimulatedNode {
     return this.#process?.isBusy === true
   }
 
-  /** Whether all its runs have ended, and nothing is on its way to the disk. */
+  /** Whether all its runs have ended, nothing is on its way to the disk, and a process has it. */
   get isOver(): boolean {
-    const { runs } = this
-    return this.#pending === 0 && runs.every(({ result }) => result !== undefined)
+    const process = this.#process
+    const isUp = process?.runtime !== undefined && !process.life.isDead
+    return isUp && this.#pending === 0 && this.runs.every(({ result }) => result !== undefined)
   }
 
   /** Grows with everything that happens in it. */
