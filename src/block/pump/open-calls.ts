@@ -1,5 +1,6 @@
 import {
   type Call,
+  CHILD_EFFECT,
   type EffectRequest,
   effectKey,
   type Outcome,
@@ -47,6 +48,9 @@ export class OpenCalls {
   readonly #queued: QueuedCalls
   /** Effects sent and not yet answered. */
   #performing = 0
+  /** Those of them that other runs of this ledger answer. */
+  #awaitedRuns = 0
+  #cutOff: Set<Attempt> | undefined
   #isFlushPlanned = false
 
   constructor(parts: PumpParts) {
@@ -55,9 +59,26 @@ export class OpenCalls {
     this.#queued = new QueuedCalls(parts)
   }
 
-  /** Whether an answer will come back by itself. */
+  /**
+   * Whether an answer will come back by itself. A run that stops awaits no other run, which may
+   * take as long as it likes: it asks for it again when it is resumed (L6).
+   */
   get arePerformed(): boolean {
-    return this.#performing > 0
+    const { isStopping } = this.#parts.inbox
+    return this.#performing > (isStopping ? this.#awaitedRuns : 0)
+  }
+
+  /** Whether the code of any attempt has come further than the journal: see {@link isCutOff}. */
+  get areCutOff(): boolean {
+    return this.#cutOff !== undefined
+  }
+
+  /**
+   * Whether the code of an attempt has made a call that the run does not take, since it stops. What
+   * such code comes to then is not taken either: it is run again when the run is resumed.
+   */
+  isCutOff(attempt: Attempt): boolean {
+    return this.#cutOff?.has(attempt) === true
   }
 
   /** Whether effects wait for their turn. */
@@ -73,7 +94,11 @@ export class OpenCalls {
   /** Takes a call without a recorded result. */
   take(attempt: Attempt, call: Call): void {
     const { state, writer, inbox } = this.#parts
-    if (inbox.isStopping) return
+    if (inbox.isStopping) {
+      this.#cutOff ??= new Set()
+      this.#cutOff.add(attempt)
+      return
+    }
     const contradiction = attempt.block.body && contradictedBy(attempt, call)
     if (contradiction !== undefined) return inbox.fail(contradiction)
     if (isWaited(attempt, call)) return
@@ -135,12 +160,14 @@ export class OpenCalls {
   }
 
   /** Counts what is under way; a failure ends the run. */
-  #whilePerforming(work: () => Promise<void>, place?: QueuePlace): void {
+  #whilePerforming(work: () => Promise<void>, { place, isRun = false }: Sent = {}): void {
     this.#performing += 1
+    if (isRun) this.#awaitedRuns += 1
     work()
       .catch((error: unknown) => this.#parts.inbox.fail(error))
       .finally(() => {
         this.#performing -= 1
+        if (isRun) this.#awaitedRuns -= 1
         place?.leave()
       })
   }
@@ -172,15 +199,18 @@ export class OpenCalls {
     const wasSent = attempt.past.wasSent(seq, requestHash)
     const repeated = wasSent && !isOrdered
     if (call.sideEffects !== 'none' && !attempt.past.isRequested(seq)) this.#request(attempt, call)
-    this.#whilePerforming(async () => {
-      await this.#readyFor(call)
-      const failure = wasSent ? undefined : this.#refusalOf(attempt, call)
-      const performed: Performed =
-        failure === undefined
-          ? await this.#perform(attempt, call, { key, repeated, isOrdered })
-          : { kind: 'failed', failure }
-      inbox.post({ kind: 'performed', attempt, call, performed })
-    }, place)
+    this.#whilePerforming(
+      async () => {
+        await this.#readyFor(call)
+        const failure = wasSent ? undefined : this.#refusalOf(attempt, call)
+        const performed: Performed =
+          failure === undefined
+            ? await this.#perform(attempt, call, { key, repeated, isOrdered })
+            : { kind: 'failed', failure }
+        inbox.post({ kind: 'performed', attempt, call, performed })
+      },
+      { place, isRun: call.effect === CHILD_EFFECT }
+    )
   }
 
   /** The turn of an effect has come. */
@@ -323,6 +353,13 @@ export class OpenCalls {
       inbox.post({ kind: 'performed', attempt, call, performed: { kind: 'done', text } })
     })
   }
+}
+
+/** How an effect is under way. */
+interface Sent {
+  readonly place?: QueuePlace | undefined
+  /** Another run answers it. */
+  readonly isRun?: boolean
 }
 
 /** A signal that an attempt took came back when it failed; that there was none in time stays so. */

@@ -193,6 +193,7 @@ export class RunPump implements CommitsPort {
       const turn = this.host.turns.yield()
       if (turn !== undefined) await turn
       if (isFarAhead(this.host.journal)) await this.writer.durable()
+      if (fact.kind === 'outcome' && this.#calls.isCutOff(fact.attempt)) continue
       // Awaited only when there is something to await: a pure step takes no promise.
       const answering =
         fact.kind === 'outcome'
@@ -241,7 +242,8 @@ export class RunPump implements CommitsPort {
     if (this.inbox.isGraceOver) return this.#stopped()
     if (!this.leaves.isBusyOutside) {
       if (await this.#stirs()) return undefined
-      const mayWait = !(this.inbox.isStopping && this.state.awaitsNothing)
+      const isUnfinished = this.state.awaitsNothing || this.#calls.areCutOff
+      const mayWait = !(this.inbox.isStopping && isUnfinished)
       if (mayWait && this.#markWaiting()) return undefined
       if (mayWait && this.state.mayPark(this.host.clock.now())) return this.#park()
       if (this.inbox.isStopping) return this.#stopped()
