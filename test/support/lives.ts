@@ -20,7 +20,7 @@ import {
   Machine as MachineOf
 } from '../../src/testing/machine/machine.js'
 
-export { settleDown } from '../../src/testing/machine/settle.js'
+export { QUIET_TURNS, settleDown } from '../../src/testing/machine/settle.js'
 export { fixedKeys as testKeys, inlineSigner, Life }
 
 /** Opens a runtime on a store that the test owns; `close` closes the store too. */

@@ -1,12 +1,14 @@
 import fc from 'fast-check'
 import { type Block, type BlockContext, defineBlock } from '../../src/code/index.js'
 import type { Json } from '../../src/core/index.js'
-import type { World } from './lives.js'
+import type { Machine } from './lives.js'
+import type { PlayedRun } from './side-by-side.js'
 
 /** One step of a generated program; what it does may depend on what the program has seen. */
 export type ProgramStep =
   | { readonly do: 'get' | 'set' | 'remove'; readonly key: string }
   | { readonly do: 'list' | 'wait' | 'look' | 'post' | 'lose' | 'fail' | 'fail once' | 'both' }
+  | { readonly do: 'look slowly' | 'post slowly' }
   | { readonly do: 'wait in time' | 'signal' | 'signal in time' | 'tags' }
   | { readonly do: 'sleep'; readonly ms: number }
   | {
@@ -20,6 +22,8 @@ export interface GeneratedNode {
   readonly retries: number
   readonly confirm: boolean
   readonly asks: boolean
+  /** Milliseconds; 0: none. */
+  readonly timeout: number
 }
 
 /** A run: its nodes one after the other or in a plan, some of them in an atomic composite. */
@@ -44,6 +48,10 @@ const plainStep: fc.Arbitrary<ProgramStep> = fc.oneof(
   },
   {
     weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('look slowly', 'post slowly') })
+  },
+  {
+    weight: 2,
     arbitrary: fc.record({ do: fc.constantFrom('fail', 'fail once', 'lose', 'tags') })
   },
   {
@@ -62,22 +70,26 @@ const step: fc.Arbitrary<ProgramStep> = fc.oneof(
   }
 )
 
-const node: fc.Arbitrary<GeneratedNode> = fc.record({
+export const generatedNode: fc.Arbitrary<GeneratedNode> = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 6 }),
   retries: fc.constantFrom(0, 0, 1),
   confirm: fc.constantFrom(false, false, true),
-  asks: fc.constantFrom(false, false, true)
+  asks: fc.constantFrom(false, false, true),
+  timeout: fc.constantFrom(0, 0, 0, 6)
+})
+
+export const generatedRun: fc.Arbitrary<GeneratedRun> = fc.record({
+  nodes: fc.array(generatedNode, { minLength: 1, maxLength: 3 }),
+  shape: fc.constantFrom('composite', 'composite', 'plan', 'plan in order'),
+  atomic: fc.constantFrom(false, false, true)
 })
 
 /** Runs that share their state. */
-export const generatedRuns: fc.Arbitrary<readonly GeneratedRun[]> = fc.array(
-  fc.record({
-    nodes: fc.array(node, { minLength: 1, maxLength: 3 }),
-    shape: fc.constantFrom('composite', 'composite', 'plan', 'plan in order'),
-    atomic: fc.constantFrom(false, false, true)
-  }),
-  { minLength: 1, maxLength: 4 }
-)
+export const generatedRuns = fc.array(generatedRun, { minLength: 1, maxLength: 4 })
+
+export function playedProgram(run: GeneratedRun): PlayedRun {
+  return { begin: (tally, id) => tally.begin(programDocument(run), { id }) }
+}
 
 export function programDocument(run: GeneratedRun): Json {
   return run.shape === 'composite' ? compositeOf(run) : planOf(run)
@@ -91,12 +103,13 @@ function planOf({ nodes, atomic, shape }: GeneratedRun): Json {
   } as unknown as Json
 }
 
-function nodeOf({ steps, retries, confirm, asks }: GeneratedNode) {
+function nodeOf({ steps, retries, confirm, asks, timeout }: GeneratedNode) {
   return {
     block: 'program',
     input: { lit: { steps } },
     ...(confirm ? { confirm: true } : {}),
     ...(asks ? { on_error: 'ask' } : {}),
+    ...(timeout === 0 ? {} : { timeout_ms: timeout }),
     ...(retries === 0 ? {} : { recovery: [{ retry: { max_attempts: retries + 1 } }] })
   }
 }
@@ -121,15 +134,30 @@ function compositeOf({ nodes, atomic }: GeneratedRun): Json {
   return whole as unknown as Json
 }
 
+/** A world in which time passes. */
+export type Outside = Pick<Machine, 'clock' | 'world'>
+
+/** Does something outside that takes its time; a process that has died hears nothing of it. */
+export async function slowly({ clock, world }: Outside, act: () => Promise<Json>): Promise<Json> {
+  const done = await act()
+  const { life } = world
+  await new Promise<void>((resolve) => {
+    life.clock(clock).schedule(clock.now() + SLOW_MS, resolve)
+  })
+  return done
+}
+
+const SLOW_MS = 5
+
 /** The block that carries out generated programs. */
-export function programBlock(world: World): Block {
+export function programBlock(outside: Outside): Block {
   return defineBlock({
     name: 'program',
     version: '1.0.0',
     sideEffects: 'idempotent',
     compensate: () => null,
     run: async (ctx, { steps }: { readonly steps: readonly ProgramStep[] }) => {
-      const program = new Program(ctx, world)
+      const program = new Program(ctx, outside)
       await program.run(steps)
       return { seen: program.seen }
     }
@@ -140,11 +168,11 @@ export function programBlock(world: World): Block {
 class Program {
   seen = 0
   readonly #ctx: BlockContext
-  readonly #world: World
+  readonly #outside: Outside
 
-  constructor(ctx: BlockContext, world: World) {
+  constructor(ctx: BlockContext, outside: Outside) {
     this.#ctx = ctx
-    this.#world = world
+    this.#outside = outside
   }
 
   async run(steps: readonly ProgramStep[]): Promise<void> {
@@ -168,6 +196,10 @@ class Program {
         return this.#look()
       case 'post':
         return this.#post()
+      case 'look slowly':
+        return this.#look(true)
+      case 'post slowly':
+        return this.#post(true)
       case 'both':
         await Promise.all([this.#wait(), this.#look(), this.#ctx.sleep(3)])
         return
@@ -222,19 +254,26 @@ class Program {
     this.#see(3)
   }
 
-  async #look(): Promise<void> {
+  async #look(isSlow = false): Promise<void> {
     const request = { seen: this.seen }
     await this.#ctx.effect('look', {
       request,
       sideEffects: 'none',
-      perform: (call) => this.#world.look(call)
+      perform: (call) => this.#done(isSlow, () => this.#outside.world.look(call))
     })
     this.#see(1)
   }
 
-  async #post(): Promise<void> {
+  async #post(isSlow = false): Promise<void> {
     const request = { unit: this.#ctx.unitId, seen: this.seen }
-    await this.#ctx.effect('post', { request, perform: (call) => this.#world.actOnce(call) })
+    await this.#ctx.effect('post', {
+      request,
+      perform: (call) => this.#done(isSlow, () => this.#outside.world.actOnce(call))
+    })
     this.#see(2)
+  }
+
+  #done(isSlow: boolean, act: () => Promise<Json>): Promise<Json> {
+    return isSlow ? slowly(this.#outside, act) : act()
   }
 }
