@@ -108,7 +108,7 @@ export class RunPump implements CommitsPort {
 
   /** What a message can end now. */
   openWaits(): readonly OpenWait[] {
-    return this.state.shownWaits()
+    return this.state.shownWaits(this.#mail.isPast)
   }
 
   /** Lets what was sent finish, starts nothing new, and ends with `stopped`. */

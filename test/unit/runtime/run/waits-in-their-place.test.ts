@@ -18,7 +18,7 @@ ledgerForEachTest((made) => {
 const head = { schema: 'tally-composite/1', version: '1.0.0', entry_point: 'a' }
 const documentOf = (block: string) => ({ ...head, name: block, nodes: { a: { block } } })
 
-it('L10: the time of a wait ends no call that stands in its place', async () => {
+it('L10: a wait in whose place another call stands is not shown, and its time ends no call', async () => {
   const clock = new ManualClock()
   let answer: ((value: number) => void) | undefined
   const asks = defineBlock({
@@ -49,6 +49,12 @@ it('L10: the time of a wait ends no call that stands in its place', async () => 
   await tally.resume('asks')
   await until(() => answer !== undefined)
   await turns()
+  // No person is shown a question that would be refused an answer.
+  expect(await run.waits()).toEqual([])
+  expect(await tally.waits()).toMatchObject({ items: [] })
+  expect(await tally.runs({ limit: 2 })).toMatchObject({
+    items: expect.arrayContaining([expect.objectContaining({ id: 'asks', waits: [] })])
+  })
   clock.advance(120_000)
   await turns()
   answer?.(7)
