@@ -1,6 +1,7 @@
 import type { Block, Call, ChildRequest, FunctionCall } from '../../code/index.js'
 import { blockError, canonicalize, type RunId, type TallyError } from '../../core/index.js'
 import { callBody, callHash } from '../run/body.js'
+import type { Past } from '../run/past.js'
 import type { RecordedResults } from '../run/recorded-results.js'
 
 /** Whether code of a workflow function that runs again asks for what it asked for before (B12). */
@@ -13,12 +14,14 @@ interface BodyAttempt {
   readonly called: ReadonlyMap<number, FunctionCall>
   readonly recorded: Pick<RecordedResults, 'seqsFrom'>
   readonly waits: ReadonlyMap<number, { readonly requestHash: string; readonly reason: string }>
+  readonly past: Pick<Past, 'isRequested'>
   callAt(seq: number): Call | undefined
 }
 
 /**
  * What of the journal a call of the code contradicts; undefined when it stands there, or may come
- * next. A call that was made is recorded before anything else is, so only the last may be missing.
+ * next. A call that was made is recorded before anything else is, so only the last may be missing;
+ * of one that does nothing outside the journal has the answer alone.
  */
 export function contradictedBy(attempt: BodyAttempt, call: Call): TallyError | undefined {
   const { seq } = call
@@ -31,6 +34,9 @@ export function contradictedBy(attempt: BodyAttempt, call: Call): TallyError | u
   if (wait !== undefined) {
     const isSame = wait.requestHash === call.requestHash
     return isSame ? undefined : diverged(attempt, call, `a wait (${wait.reason})`, toldCall(call))
+  }
+  if (call.kind === 'effect') {
+    if (call.sideEffects === 'none' || attempt.past.isRequested(seq)) return undefined
   }
   const isBehind =
     [...attempt.called.keys(), ...attempt.waits.keys()].some((one) => one > seq) ||
