@@ -369,6 +369,11 @@ export class Attempt implements OpenAttempt {
     return this.isStarted && !this.#isReplaying && !this.#asksFor(wait)
   }
 
+  /** Whether another call stands in the place of a wait, so that no answer to it is taken. */
+  isReplaced(wait: WaitBegun): boolean {
+    return this.isPast(wait) && this.callAt(wait.seq) !== undefined
+  }
+
   /** Whether the code that has opened a wait still asks. */
   awaits(wait: WaitBegun): boolean {
     return !this.hasEnded && !this.isPast(wait)

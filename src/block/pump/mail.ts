@@ -45,16 +45,13 @@ export class Mail {
   /** Why a message is not taken, once it is durable what has happened to its wait (D2). */
   #refusal(message: WaitMessage): Promise<MessageOutcome> | undefined {
     const { state, writer } = this.#parts
-    const { waits } = state
+    const { waits, attempts } = state
     const wait = waits.get(message.token)
-    const isPast = wait !== undefined && this.isPast(wait)
+    // Code that another state has led past its wait needs no answer any more.
+    const isPast = wait !== undefined && attempts.get(wait.path)?.isPast(wait) === true
     const refusal = waits.refusal(message) ?? (isPast ? unknownToken : undefined)
     return refusal && writer.durable().then(() => refusal)
   }
-
-  /** Whether another state has led the code past a wait: it needs no answer any more. */
-  readonly isPast = (wait: WaitBegun): boolean =>
-    this.#parts.state.attempts.get(wait.path)?.isPast(wait) === true
 
   async message(message: WaitMessage): Promise<MessageOutcome> {
     const { state, writer, leaves } = this.#parts

@@ -108,7 +108,8 @@ export class RunPump implements CommitsPort {
 
   /** What a message can end now. */
   openWaits(): readonly OpenWait[] {
-    return this.state.shownWaits(this.#mail.isPast)
+    const { attempts } = this.state
+    return this.state.shownWaits((wait) => attempts.get(wait.path)?.isReplaced(wait) === true)
   }
 
   /** Lets what was sent finish, starts nothing new, and ends with `stopped`. */

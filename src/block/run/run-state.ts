@@ -252,10 +252,10 @@ export class RunState<
     return undefined
   }
 
-  /** Waits that a message can end, as they are shown; `isPast`: of code that has gone on. */
-  shownWaits(isPast: (wait: WaitBegun) => boolean = () => false): readonly OpenWait[] {
+  /** Waits that a message can end, as they are shown; `isReplaced`: by another call. */
+  shownWaits(isReplaced: (wait: WaitBegun) => boolean = () => false): readonly OpenWait[] {
     const all = this.waits.all()
-    const open = all.filter((wait) => wait.actions.length > 0 && !isPast(wait))
+    const open = all.filter((wait) => wait.actions.length > 0 && !isReplaced(wait))
     return open.map((wait) => openWaitOf(wait, this.identity, this.waits.approvalsOf(wait.token)))
   }
 
