@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { VerificationReport } from '../../src/audit/index.js'
 import type { OpenWait } from '../../src/block/index.js'
+import { isTallyError } from '../../src/core/index.js'
 import type { Registrations, RunHandle, WiredRuntime } from '../../src/runtime/index.js'
 import { type Life, Machine, openOn, QUIET_TURNS, settleDown } from './lives.js'
 
@@ -45,6 +46,7 @@ export class SideBySide {
   readonly #begun = new Set<number>()
   readonly #pending = new Set<string>()
   #sent = 0
+  #problem: { readonly error: unknown } | undefined
   #life: Life | undefined
   #tally: WiredRuntime | undefined
 
@@ -62,6 +64,7 @@ export class SideBySide {
     for (const index of this.#runs.keys()) this.#begin(index)
     let idle = 0
     for (let round = 0; this.#ended.size < this.#runs.length; round += 1) {
+      if (this.#problem !== undefined) throw this.#problem.error
       if (round > ROUNDS_MAX) throw new Error(`runs do not end: ${this.#told()}`)
       await this.#quiet(idle)
       const isMoved = (await this.#answer(round)) || this.#advance()
@@ -149,7 +152,10 @@ export class SideBySide {
       () => {
         if (life?.isDead === false) this.#ended.add(index)
       },
-      () => undefined
+      (error: unknown) => {
+        const isOver = life?.isDead !== false || isTallyError(error, 'run.interrupted')
+        if (!isOver) this.#problem ??= { error }
+      }
     )
   }
 

@@ -33,8 +33,9 @@ import { KeptBodies, type RecallPort, recallPortOf } from './recall.js'
  * Does what becomes of the calls of one run's leaves: answered from an earlier attempt, sent,
  * listed, or waited for.
  *
- * Owns: the effects being performed. Does not own: which calls an attempt has open, or what is
- * decided about them. What comes back from outside is posted as a fact.
+ * Owns: the effects being performed, and whose code is ahead of a journal that stops. Does not own:
+ * which calls an attempt has open, or what is decided about them. What comes back from outside is
+ * posted as a fact.
  *
  * D2: a read is performed beside the disk; a write, and whatever is dear, waits for it. L7: a write
  * is journaled before it is sent, and an earlier attempt's result is not asked for again.
@@ -94,11 +95,7 @@ export class OpenCalls {
   /** Takes a call without a recorded result. */
   take(attempt: Attempt, call: Call): void {
     const { state, writer, inbox } = this.#parts
-    if (inbox.isStopping) {
-      this.#cutOff ??= new Set()
-      this.#cutOff.add(attempt)
-      return
-    }
+    if (inbox.isStopping) return this.#cut(attempt, call)
     const contradiction = attempt.block.body && contradictedBy(attempt, call)
     if (contradiction !== undefined) return inbox.fail(contradiction)
     if (isWaited(attempt, call)) return
@@ -126,6 +123,16 @@ export class OpenCalls {
         inbox.wake()
       }
     }
+  }
+
+  /** Takes no call: one that the journal does not have leaves its code ahead of it. */
+  #cut(attempt: Attempt, call: Call): void {
+    const { seq } = call
+    const isRecorded =
+      isWaited(attempt, call) || attempt.called.has(seq) || attempt.past.isRequested(seq)
+    if (isRecorded) return
+    this.#cutOff ??= new Set()
+    this.#cutOff.add(attempt)
   }
 
   /** What an earlier attempt has got for a call: in the same place, or for the same write. */
