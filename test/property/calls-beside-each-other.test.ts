@@ -1,23 +1,14 @@
 import { expect, it } from 'vitest'
-import { defineBlock, defineWorkflow, type WorkflowContext } from '../../src/code/index.js'
+import { defineWorkflow, type WorkflowContext } from '../../src/code/index.js'
 import { isLong, isSoak } from '../support/effort.js'
 import type { World } from '../support/lives.js'
+import { note } from '../support/note.js'
 import { type Outcome, runScenario } from '../support/run-to-end.js'
 
 /**
  * B12, D6: whatever calls the code of a workflow makes beside each other, it asks for them again
  * when its process has died, wherever that was, and ends as it would have.
  */
-
-const note = defineBlock({
-  name: 'note',
-  version: '1.0.0',
-  sideEffects: 'none',
-  run: (ctx, key: string) => {
-    ctx.state.set(key, 'noted')
-    return key
-  }
-})
 
 const leg = defineWorkflow({
   name: 'leg',
@@ -72,7 +63,7 @@ function leftOf({ result, state, receipts, machine }: Outcome) {
   return { status, response, state, units, repeated: machine.world.repeated() }
 }
 
-/** One pair in so many, of each call some. */
+/** One pair in so many. */
 const every = isSoak ? 1 : isLong ? 2 : 6
 
 it.each(pairs.filter((_, place) => place % every === 0))(

@@ -7,19 +7,10 @@ import {
   type WorkflowContext
 } from '../../src/index.js'
 import { cases, testMs } from '../support/effort.js'
+import { note } from '../support/note.js'
 import { runScenario } from '../support/run-to-end.js'
 
 /** B12, D3: promises of its own that code passes through before a call change nothing of it. */
-
-const note = defineBlock({
-  name: 'note',
-  version: '1.0.0',
-  sideEffects: 'none',
-  run: (ctx, key: string) => {
-    ctx.state.set(key, 'noted')
-    return key
-  }
-})
 
 const leg = defineWorkflow({
   name: 'leg',

@@ -20,8 +20,8 @@ interface BodyAttempt {
 
 /**
  * What of the journal a call of the code contradicts; undefined when it stands there, or may come
- * next. A call that was made is recorded before anything else is, so only the last may be missing;
- * of one that does nothing outside the journal has the answer alone.
+ * next. A call that was made is recorded before anything else is, so only the last may be missing.
+ * Of an effect the journal has its request, or its answer alone where it changes nothing outside.
  */
 export function contradictedBy(attempt: BodyAttempt, call: Call): TallyError | undefined {
   const { seq } = call

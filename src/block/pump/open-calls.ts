@@ -8,7 +8,7 @@ import {
 } from '../../code/index.js'
 import { type Hash, type Json, limits, nextTurn } from '../../core/index.js'
 import type { QueuePlace } from '../../queue/index.js'
-import { calledDraft } from '../run/body.js'
+import { calledDraft, callHash } from '../run/body.js'
 import { keptEvent, type Performed, requestedDraft } from '../run/decide.js'
 import type { SealedFailure } from '../run/entries.js'
 import { contradicted } from '../run/failed-attempts.js'
@@ -37,8 +37,10 @@ import { KeptBodies, type RecallPort, recallPortOf } from './recall.js'
  * which calls an attempt has open, or what is decided about them. What comes back from outside is
  * posted as a fact.
  *
- * D2: a read is performed beside the disk; a write, and whatever is dear, waits for it. L7: a write
- * is journaled before it is sent, and an earlier attempt's result is not asked for again.
+ * - D2: a read is performed beside the disk; a write, and whatever is dear, waits for it.
+ * - L7: a write is journaled before it is sent, and an earlier attempt's result is not asked for
+ *   again.
+ * - B12: a run that stops takes no call, and nothing that code ahead of its journal comes to.
  */
 export class OpenCalls {
   readonly #parts: PumpParts
@@ -126,10 +128,12 @@ export class OpenCalls {
   }
 
   /** Takes no call: one that the journal does not have leaves its code ahead of it. */
-  #cut(attempt: Attempt, call: Call): void {
-    const { seq } = call
+  #cut(attempt: Attempt, { seq, requestHash }: Call): void {
+    const called = attempt.called.get(seq)
     const isRecorded =
-      isWaited(attempt, call) || attempt.called.has(seq) || attempt.past.isRequested(seq)
+      attempt.waits.get(seq)?.requestHash === requestHash ||
+      (called !== undefined && callHash(called) === requestHash) ||
+      attempt.past.requested.get(seq)?.requestHash === requestHash
     if (isRecorded) return
     this.#cutOff ??= new Set()
     this.#cutOff.add(attempt)

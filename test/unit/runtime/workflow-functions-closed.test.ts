@@ -21,13 +21,28 @@ function held() {
   })
   let begun = 0
   return {
-    release,
+    release: () => release(),
     isUnderWay: () => begun > 0,
     run: () => {
       begun += 1
       return promise
     }
   }
+}
+
+/** Closes the process of `run-1` while a function of it is under way, and opens the next one. */
+async function closedAt(
+  { isUnderWay, release }: ReturnType<typeof held>,
+  flow: Workflow<unknown, unknown>
+): Promise<Runtime> {
+  const location = ledger()
+  const before = await open(location, [flow])
+  await before.start(flow, null, { id: 'run-1' })
+  await until(isUnderWay)
+  const closing = before.close()
+  release()
+  await closing
+  return open(location, [flow])
 }
 
 async function statusOf(tally: Runtime, id: string): Promise<string | undefined> {
@@ -74,14 +89,7 @@ it('B12: a step that code asks for while its process closes is done by the next 
       return ctx.all([ctx.signal('go'), steps()])
     }
   })
-  const location = ledger()
-  const before = await open(location, [flow])
-  await before.start(flow, null, { id: 'run-1' })
-  await until(first.isUnderWay)
-  const closing = before.close()
-  first.release()
-  await closing
-  await using after = await open(location, [flow])
+  await using after = await closedAt(first, flow)
   // Nobody sends a signal: the run has something to do without one.
   await until(async () => {
     for await (const { receipt } of after.receipts())
@@ -106,14 +114,7 @@ it('B12, L7: code that ends while its process closes ends as it would without th
       return ctx.race([ctx.step('second', () => 'second'), ctx.sleep('1h'), 'at once'])
     }
   })
-  const location = ledger()
-  const before = await open(location, [flow])
-  await before.start(flow, null, { id: 'run-1' })
-  await until(first.isUnderWay)
-  const closing = before.close()
-  first.release()
-  await closing
-  await using after = await open(location, [flow])
+  await using after = await closedAt(first, flow)
   const { response } = await (await after.attach('run-1')).result
   expect(response).toMatchObject({ success: true, data: 'at once' })
   expect(await after.verify()).toMatchObject({ ok: true, complete: true })
