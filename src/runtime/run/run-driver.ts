@@ -216,6 +216,7 @@ export class RunDriver {
     store.leave(entry)
     // An earlier answer that is on its way resumes it.
     if (isParked && (entry.earlier?.underWay ?? 0) > 0 && !store.isClosing) return
+    entry.earlier = undefined
     const held = quarantine.refusal(runId)
     if (held !== undefined) store.settle(entry, { error: held })
     else if (isParked) {

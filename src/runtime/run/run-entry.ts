@@ -130,7 +130,7 @@ export class RunEntry {
     const entry = new RunEntry(this.runId, this.#outbox)
     entry.#first = this
     entry.begun = begun
-    entry.#result = { promise, resolve: () => undefined, reject: () => undefined }
+    entry.#result = { promise, resolve: ignore, reject: ignore }
     return entry
   }
 
@@ -209,19 +209,21 @@ interface PromiseWithResolvers {
   reject(error: unknown): void
 }
 
+const ignore = (): void => undefined
+
 function settleWith({ resolve, reject }: PromiseWithResolvers, how: Settled): void {
   if ('result' in how) resolve(how.result)
   else reject(how.error)
 }
 
 function resolvers(): PromiseWithResolvers {
-  let resolve: (result: RunResult) => void = () => undefined
-  let reject: (error: unknown) => void = () => undefined
+  let resolve: (result: RunResult) => void = ignore
+  let reject: (error: unknown) => void = ignore
   const promise = new Promise<RunResult>((yes, no) => {
     resolve = yes
     reject = no
   })
   // A result that is not asked for must not end the process.
-  promise.catch(() => undefined)
+  promise.catch(ignore)
   return { promise, resolve, reject }
 }

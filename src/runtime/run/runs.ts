@@ -143,7 +143,10 @@ export class Runs {
       this.messages.message(runId, messageOf(token, given, action))
     return {
       id: runId,
-      result: entry.result,
+      // Made when it is asked for: of a million parked runs, few have a caller that waits.
+      get result() {
+        return entry.result
+      },
       waits: () => this.durableWaits(runId),
       approve: (token, given) => answer(token, given, 'approve'),
       deny: (token, given) => answer(token, given, 'deny'),
