@@ -3,7 +3,7 @@ import * as crypto from 'node:crypto'
 import * as zlib from 'node:zlib'
 import type { Hash } from './brand.js'
 import type { Pieces } from './document/pieces.js'
-import { canonicalize, canonicalizeOwn, canonicalizing } from './json/canonicalize.js'
+import { canonicalize, canonicalizeOwn, canonicalizingOwn } from './json/canonicalize.js'
 import { checkNode } from './profile.js'
 
 checkNode()
@@ -44,7 +44,7 @@ export function hashOwn(value: unknown): Hash {
   return sha256Hex(canonicalizeOwn(value))
 }
 
-/** {@link hashJson} of plain data in pieces; the text is hashed in the last one. */
-export function* hashingJson(value: unknown): Pieces<Hash> {
-  return sha256Hex(yield* canonicalizing(value))
+/** {@link hashOwn} in pieces; the text is hashed in the last one. */
+export function* hashingOwn(value: unknown): Pieces<Hash> {
+  return sha256Hex(yield* canonicalizingOwn(value))
 }

@@ -100,7 +100,7 @@ export { bytesWithin, type FileReadProblem, readRegularFile } from './files/regu
 export {
   chainJournal,
   crc32,
-  hashingJson,
+  hashingOwn,
   hashJson,
   hashOwn,
   isSameSecret,

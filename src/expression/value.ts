@@ -270,6 +270,10 @@ function referencesOf(parts: readonly Part[]): readonly Reference[] {
 }
 
 function* distinct(references: readonly Reference[]): Pieces<readonly Reference[]> {
+  if (references.length < 2) {
+    spendWork(references.length * STEPS_OF_PART)
+    return references
+  }
   const byText = new Map<string, Reference>()
   for (const reference of references) {
     spendWork(STEPS_OF_PART)

@@ -7,7 +7,7 @@ import {
 } from '../../../machines/composite.js'
 import { highest } from '../../code/index.js'
 import {
-  hashingJson,
+  hashingOwn,
   isSliceFull,
   type Json,
   type Pieces,
@@ -56,8 +56,8 @@ export function* compositeIn(
     sideEffects: highest([...nodes.values()].map(({ sideEffects }) => sideEffects)),
     isOutermostOverlay: plan.isOutermostOverlay,
     config,
-    configHash: yield* hashingJson(config),
-    definitionHash: yield* hashingJson({
+    configHash: yield* hashingOwn(config),
+    definitionHash: yield* hashingOwn({
       schema: compositeSchemaName,
       charts: { block: blockChart.version, composite: compositeChartVersion },
       definition,

@@ -1,7 +1,7 @@
 import { blockChart } from '../../../machines/block.js'
 import { planChart, planChartVersion } from '../../../machines/plan.js'
 import { highest } from '../../code/index.js'
-import { hashingJson, isSliceFull, type Pieces, passSteps, present } from '../../core/index.js'
+import { hashingOwn, isSliceFull, type Pieces, passSteps, present } from '../../core/index.js'
 import { type CompiledValue, findingMentions } from '../chart/expressions.js'
 import { makingPlanLogic } from '../chart/plan.js'
 import type { NodeState, PlanLibrary, PlanNode } from '../chart/plan-progress.js'
@@ -16,7 +16,12 @@ import {
   srcOf
 } from './compile-session.js'
 import type { CompiledNode, CompiledPlanGraph } from './compiled.js'
-import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './definition.js'
+import {
+  type DocumentPath,
+  type PlanDefinition,
+  type PlanNodeDefinition,
+  planSchemaName
+} from './definition.js'
 import { functionVersions } from './registry.js'
 import { problemsOf, validatingPlan } from './validate.js'
 
@@ -54,8 +59,8 @@ export function* planIn(
     sideEffects: highest([...children.values()].map(({ sideEffects }) => sideEffects)),
     isOutermostOverlay: library.isOutermostOverlay,
     config,
-    configHash: yield* hashingJson(config),
-    definitionHash: yield* hashingJson({
+    configHash: yield* hashingOwn(config),
+    definitionHash: yield* hashingOwn({
       schema: planSchemaName,
       charts: { block: blockChart.version, plan: planChartVersion },
       definition,
@@ -152,23 +157,25 @@ function* libraryOf(
     if (isSliceFull()) yield
     const path = [...nodeIndex.path, 'nodes', index]
     const input = inputs.get(node.id) ?? null
-    for (const id of yield* foreignNodes(node, input)) {
-      const message = `its input reads ${id}, which it does not depend on: name it in deps`
-      session.refuse('invalid_graph', [...path, 'input'], message)
-    }
+    if (input !== null) yield* checkingReads(node, input, path, session)
+    const options = optionsOf(
+      node,
+      node.onError === 'ask',
+      yield* session.ceilings(node, child, path)
+    )
     // Spread last, or each node has a hidden class of its own and all that look at nodes are slow.
     planned.push({
       name: node.id,
       block: referenceOf(child),
       sideEffects: child.sideEffects,
       src: srcOf(node.id, child),
-      options: {
-        ...optionsOf(node, node.onError === 'ask', yield* session.ceilings(node, child, path)),
-        ...(node.parks === true ? { parks: {} } : {})
-      },
+      options: node.parks === true ? { ...options, parks: {} } : options,
       input,
       contextKeys: node.context,
-      confirmWhen: yield* session.confirmWhen(node, { ...nodeIndex, path }),
+      confirmWhen:
+        node.confirm === undefined
+          ? null
+          : yield* session.confirmWhen(node, { ...nodeIndex, path }),
       isKept: isKept(node),
       place: planned.length,
       isInLine: delivery === 'declared' && (!definition.parallel || child.sideEffects !== 'none'),
@@ -176,7 +183,7 @@ function* libraryOf(
       lane: node.lane ?? null,
       ...present(links[planned.length], 'links of a node')
     })
-    yield* session.checkRetryPolicy(node, child, path)
+    if (node.recovery.length > 0) yield* session.checkRetryPolicy(node, child, path)
   }
   const { registry } = session
   return {
@@ -239,10 +246,10 @@ function* valuesOf(
   for (const [index, { id, input }] of nodes.entries()) {
     if (isSliceFull()) yield
     const at = [...path, 'nodes', index, 'input']
-    inputs.set(id, yield* session.value(input, { ...within, path: at }))
+    inputs.set(id, yield* session.value(input, { path: at, ...within }))
   }
   const at = [...path, 'output']
-  return { inputs, output: yield* session.value(output, { ...within, path: at }) }
+  return { inputs, output: yield* session.value(output, { path: at, ...within }) }
 }
 
 /** Whether what a node returned is needed later: by the result, or by some value. */
@@ -255,12 +262,19 @@ function* keeping(
   return ({ id }) => read.all || read.names.has(id)
 }
 
-/** Nodes that an input reads by name and that are not done for sure when it is evaluated. */
-function* foreignNodes(
+/** An input reads by name only nodes that are done for sure when it is evaluated. */
+function* checkingReads(
   { deps }: PlanNodeDefinition,
-  input: CompiledValue | null
-): Pieces<readonly string[]> {
+  input: CompiledValue,
+  path: DocumentPath,
+  session: CompileSession
+): Pieces<void> {
   const read = yield* findingMentions([input])
+  if (read.all) return
   const before = new Set(deps)
-  return read.all ? [] : [...read.names].filter((id) => !before.has(id))
+  for (const id of read.names) {
+    if (before.has(id)) continue
+    const message = `its input reads ${id}, which it does not depend on: name it in deps`
+    session.refuse('invalid_graph', [...path, 'input'], message)
+  }
 }

@@ -183,7 +183,7 @@ export class CompileSession {
   ): Pieces<(ResolvedCondition & { readonly ok: true }) | undefined> {
     const resolved = resolveCondition(condition, this.registry, this.#expressions)
     if (resolved.ok) {
-      yield* this.#doubt(resolved.references, { ...place, nodes: noNodes })
+      yield* this.#doubt(resolved.references, place, noNodes)
       return resolved
     }
     this.refuse('condition_resolution_error', place.path, resolved.problem)
@@ -194,18 +194,22 @@ export class CompileSession {
   *unreached(condition: ConditionDefinition, place: Omit<ValuePlace, 'nodes'>): Pieces<void> {
     if (place.isUsed || condition.kind !== 'cel') return
     const resolved = resolveCondition(condition, this.registry, this.#expressions)
-    if (resolved.ok) yield* this.#doubt(resolved.references, { ...place, nodes: noNodes })
+    if (resolved.ok) yield* this.#doubt(resolved.references, place, noNodes)
   }
 
   *value(value: Json | undefined, place: ValuePlace): Pieces<CompiledValue | null> {
     const compiled = yield* this.#value(value, place.path)
-    if (compiled !== null) yield* this.#doubt(compiled.references, place)
+    if (compiled !== null) yield* this.#doubt(compiled.references, place, place.nodes)
     return compiled
   }
 
-  *#doubt(references: readonly ValueReference[], place: ValuePlace): Pieces<void> {
-    if (place.isUsed || references.length === 0) return
-    yield* lintingReferences(references, place, this.doubtful)
+  *#doubt(
+    references: readonly ValueReference[],
+    { path, isUsed }: Omit<ValuePlace, 'nodes'>,
+    nodes: ReadonlySet<string>
+  ): Pieces<void> {
+    if (isUsed || references.length === 0) return
+    yield* lintingReferences(references, { path, nodes }, this.doubtful)
   }
 
   *#value(value: Json | undefined, path: DocumentPath): Pieces<CompiledValue | null> {

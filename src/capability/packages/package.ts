@@ -4,7 +4,7 @@ import {
   canonicalizing,
   capabilityError,
   type Hash,
-  hashingJson,
+  hashingOwn,
   isJsonObject,
   isTallyError,
   type Json,
@@ -81,7 +81,7 @@ function hashingParts(stored: {
   readonly manifest: Manifest | Json
 }): Pieces<Hash> {
   const { abi, bundle, engine = ENGINE_WASM_SHA256, manifest } = stored
-  return hashingJson({ abi, bundleSha256: sha256Hex(bundle), engine, manifest })
+  return hashingOwn({ abi, bundleSha256: sha256Hex(bundle), engine, manifest })
 }
 
 /**

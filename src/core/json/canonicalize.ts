@@ -38,14 +38,21 @@ export function canonicalizeOwn(value: unknown, known?: KnownTexts): string {
 export function* canonicalizing(value: unknown): Pieces<string> {
   const large = isWorkCounted() ? yield* findingLarge(value) : undefined
   if (large === undefined || !large.has(value as object)) return canonicalize(value)
-  return yield* writingLarge(value as object, '$', 0, { large, ledger: false, known: new Map() })
+  return yield* writingLarge(value as object, '$', 0, { large, origin: 'any', known: new Map() })
+}
+
+/** {@link canonicalizeOwn} in pieces, where the work of a document is counted. */
+export function* canonicalizingOwn(value: unknown): Pieces<string> {
+  const large = isWorkCounted() ? yield* findingLarge(value) : undefined
+  if (large === undefined || !large.has(value as object)) return canonicalizeOwn(value)
+  return yield* writingLarge(value as object, '$', 0, { large, origin: 'own', known: new Map() })
 }
 
 /** {@link canonicalizeLedgerValue} of plain data in pieces. */
 export function* canonicalizingLedgerValue(value: unknown): Pieces<string> {
   const large = yield* findingLarge(value)
   if (!large.has(value as object)) return canonicalizeLedgerValue(value)
-  return yield* writingLarge(value as object, '$', 0, { large, ledger: true, known: new Map() })
+  return yield* writingLarge(value as object, '$', 0, { large, origin: 'ledger', known: new Map() })
 }
 
 /** Characters that are written for one step of work. */
@@ -53,8 +60,7 @@ const CHARS_OF_STEP = 16
 
 interface Written {
   readonly large: ReadonlySet<object>
-  /** Whether it is to be a ledger value. */
-  readonly ledger: boolean
+  readonly origin: Origin
   readonly known: Map<object, string>
 }
 
@@ -64,7 +70,8 @@ function* writingLarge(
   depth: number,
   written: Written
 ): Pieces<string> {
-  const { large, ledger } = written
+  const { large, origin } = written
+  const ledger = isKept(origin)
   const before = written.known.get(value)
   if (before !== undefined) return before
   const isList = Array.isArray(value)
@@ -80,8 +87,7 @@ function* writingLarge(
     const at = isList ? `${path}[${key}]` : `${path}.${key}`
     const isWhole = depth + 1 >= JSON_DEPTH_MAX || !large.has(member as object)
     const item = isWhole
-      ? (attempt(member, depth + 1, ledger ? 'ledger' : 'any', undefined) ??
-        refuse(member, ledger, at, depth + 1))
+      ? (attempt(member, depth + 1, origin, undefined) ?? refuse(member, ledger, at, depth + 1))
       : yield* writingLarge(member as object, at, depth + 1, written)
     passSteps(1 + (isWhole ? item.length / CHARS_OF_STEP : 0))
     if (text !== '') text += ','

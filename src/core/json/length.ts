@@ -43,10 +43,11 @@ const VALUES_OF_STEP = 4
  * what is not among them may be worked on at once.
  */
 export function* findingLarge(value: unknown): Pieces<ReadonlySet<object>> {
-  const large = new Set<object>()
-  const around = new Set<object>()
   // Listing the members of a wide object for each object around it would be quadratic.
   const wide = new Set<object>()
+  if (!isLarge(value, wide)) return none
+  const large = new Set<object>()
+  const around = new Set<object>()
   let isTooDeep = false
   function* visiting(part: object): Pieces<undefined> {
     large.add(part)
@@ -61,10 +62,12 @@ export function* findingLarge(value: unknown): Pieces<ReadonlySet<object>> {
     around.delete(part)
     return undefined
   }
-  if (isLarge(value, wide)) yield* visiting(value)
+  yield* visiting(value)
   // What is so deep, or a cycle, is refused as a whole.
-  return isTooDeep ? new Set() : large
+  return isTooDeep ? none : large
 }
+
+const none: ReadonlySet<object> = new Set()
 
 /** Whether an object or list has many values inside, those at any depth included. */
 export function isLarge(value: unknown, wide = new Set<object>()): value is object {

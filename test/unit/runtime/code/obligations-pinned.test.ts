@@ -80,15 +80,6 @@ async function waitsOf(tally: WiredRuntime, id: string) {
   return run.waits()
 }
 
-/** The first wait of a run, once it has one that is not answered. */
-async function openWait(tally: WiredRuntime, id: string) {
-  for (;;) {
-    const [wait] = await waitsOf(tally, id)
-    if (wait !== undefined) return wait
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-}
-
 const statusOf = async (tally: WiredRuntime, id: string) =>
   (await (await tally.attach(id)).result).status
 
@@ -302,33 +293,6 @@ describe('a package', () => {
     await answer(tally, 'two', 'deny')
     expect(await tally.result('two')).toMatchObject({ type: 'error', reason: 'denied' })
     expect(await tally.replay()).toMatchObject({ ok: true, complete: true })
-    await disk.close()
-    await folder.remove()
-  })
-
-  it('K14: takes its approvals in the moment in which its code begins again', async () => {
-    const folder = await PackageFolder.create()
-    const packages = [await folder.write(counterPackage)]
-    const registrations = {
-      packages,
-      obligations: { packages: { counter: { confirm: true } } }
-    } as const
-    const before = await open(registrations)
-    const capabilities = ['storage.read', 'storage.write']
-    await before.intent({ action: 'system.grant', payload: { package: 'counter', capabilities } })
-    const steps = ['a', 'b', 'c'].map((id) => ({ id, action: 'count.up' }))
-    await begun(before, { schema: 'tally-graph/1', name: 'many', version: '1.0.0', steps }, 'many')
-
-    // The code of a package is loaded beside the loop: each answer is sent before it has asked.
-    let tally = before
-    for (const _ of steps) {
-      const { token, digest } = await openWait(tally, 'many')
-      await disk.close()
-      tally = await open(registrations)
-      const run = await tally.attach('many')
-      expect(await run.approve(token, { digest })).toMatchObject({ accepted: true })
-    }
-    expect(await statusOf(tally, 'many')).toBe('done')
     await disk.close()
     await folder.remove()
   })
