@@ -172,10 +172,7 @@ function* libraryOf(
       options: node.parks === true ? { ...options, parks: {} } : options,
       input,
       contextKeys: node.context,
-      confirmWhen:
-        node.confirm === undefined
-          ? null
-          : yield* session.confirmWhen(node, { ...nodeIndex, path }),
+      confirmWhen: yield* session.confirmWhen(node, { ...nodeIndex, path }),
       isKept: isKept(node),
       place: planned.length,
       isInLine: delivery === 'declared' && (!definition.parallel || child.sideEffects !== 'none'),
@@ -183,7 +180,7 @@ function* libraryOf(
       lane: node.lane ?? null,
       ...present(links[planned.length], 'links of a node')
     })
-    if (node.recovery.length > 0) yield* session.checkRetryPolicy(node, child, path)
+    yield* session.checkRetryPolicy(node, child, path)
   }
   const { registry } = session
   return {

@@ -18,7 +18,14 @@ const order: Json = {
   entry_point: 'echo',
   nodes: { echo: { block: 'echo' } }
 }
-const open = () => openOn(openMemoryStore(), { blocks: [echo] })
+const question = defineBlock({
+  name: 'question',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: async (ctx) => (await ctx.wait({ reason: 'external' })).value
+})
+const asking: Json = { ...(order as object), nodes: { echo: { block: 'question' } } }
+const open = () => openOn(openMemoryStore(), { blocks: [echo, question] })
 
 describe('starting a run', () => {
   it('L6: resolves with the id, and whether there was such a run before', async () => {
@@ -111,5 +118,23 @@ describe('starting a run', () => {
     const run = await begin()
     expect('then' in run).toBe(false)
     expect((await run.result).status).toBe('done')
+  })
+})
+
+describe('the result of a handle', () => {
+  it('is there for a caller that asks for it after the run has ended', async () => {
+    await using tally = await open()
+    const run = tally.begin(order, { inputs: { item: 'lamp' } })
+    for await (const { type } of run) if (type === 'run.finished') break
+    expect(await run.result).toMatchObject({ status: 'done', response: { success: true } })
+    expect(run.result).toBe(run.result)
+  })
+
+  it('rejects for a caller that asks for it after its process has closed', async () => {
+    const tally = await open()
+    const run = tally.begin(asking)
+    for await (const { type } of run) if (type === 'waiting') break
+    await tally.close()
+    await expect(run.result).rejects.toMatchObject({ code: 'run.interrupted' })
   })
 })
